@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// Certificate makes a self-signed certificate for localhost and 127.0.0.1, for both servers and clients. It gives a
-// server's configuration and the files: the certificate, which is its own authority, and its key.
+// Certificate makes a self-signed certificate for localhost and 127.0.0.1, for both servers and
+// clients. It returns a server's configuration and the files: the certificate, which is its own
+// authority, and its key.
 func Certificate(t testing.TB) (server *tls.Config, cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -41,7 +42,9 @@ func Certificate(t testing.TB) (server *tls.Config, cert, key string) {
 	}
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, block := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

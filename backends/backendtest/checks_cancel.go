@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// waitFor waits until what is true.
+// waitFor polls until is returns true; what describes the condition.
 func waitFor(b *bench, what string, is func() bool) {
 	b.t.Helper()
 	end := time.Now().Add(b.s.Patience)
@@ -50,7 +50,7 @@ func checkCauses(t testing.TB, s Suite) {
 	}
 }
 
-// checkOtherGeneration: a cancel that comes too late, or for nobody, changes nothing.
+// checkOtherGeneration: a cancel that comes too late, or for no request, changes nothing.
 func checkOtherGeneration(t testing.TB, s Suite) {
 	b := newBench(t, &s, None)
 	p := b.player(parked)
@@ -68,7 +68,8 @@ func checkOtherGeneration(t testing.TB, s Suite) {
 	}
 }
 
-// checkCancelRaces cancels at every moment of a request, by a goroutine that knows only the generation.
+// checkCancelRaces cancels at every moment of a request, from a goroutine that knows only the
+// generation.
 func checkCancelRaces(t testing.TB, s Suite) {
 	for _, m := range []mode{serial, parked} {
 		b := newBench(t, &s, None)
@@ -100,7 +101,7 @@ func checkCancelRaces(t testing.TB, s Suite) {
 	}
 }
 
-// checkCancelDown cancels while the lane has no connection: the law holds there too.
+// checkCancelDown cancels while the lane has no connection: the law applies there too.
 func checkCancelDown(t testing.TB, s Suite) {
 	if !s.has(Refused) {
 		return
@@ -122,7 +123,7 @@ func checkCancelDown(t testing.TB, s Suite) {
 func checkCloseParked(t testing.TB, s Suite) {
 	b := newBench(t, &s, None)
 	fresh := b.player(parked)
-	fresh.close() // nothing was ever sent
+	fresh.close() // without a request
 	used := b.player(parked)
 	b.class(None, used.do(b.call))
 	used.close()
@@ -164,8 +165,8 @@ func checkSendAfterClose(t testing.TB, s Suite) {
 	p.close()
 }
 
-// checkSendAfterEnd: Recv has said that the lane is at its end. What is sent then, in whatever slot and however often, is
-// answered all the same, and the end comes again.
+// checkSendAfterEnd: Recv has reported the end of the lane. Later requests, in any slot and any
+// number, are answered all the same, and the end is reported again.
 func checkSendAfterEnd(t testing.TB, s Suite) {
 	for _, used := range []bool{false, true} {
 		b := newBench(t, &s, None)
@@ -208,7 +209,7 @@ func checkGrown(t testing.TB, s Suite) {
 	}
 }
 
-// checkUnreachable: lanes to nobody are an error at once, and leave nothing open.
+// checkUnreachable: lanes to an absent server return an error at once, and leave nothing open.
 func checkUnreachable(t testing.TB, s Suite) {
 	if !s.has(Refused) || s.Target.Connections == backends.PerRequest {
 		return

@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// breakingFaults are the faults by which a connection ends under whatever is in flight on it.
+// breakingFaults are the faults by which a connection ends with all its requests in flight.
 var breakingFaults = []Fault{ResetBefore, ResetBody, ShortBody, Refused}
 
-// checkAllSlots has all slots of a lane in flight when a fault comes: each is answered once, with the class of the fault or,
-// where the connection breaks, as one that broke beside it.
+// checkAllSlots has all slots of a lane in flight when a fault happens: each is answered once, with
+// the class of the fault or, if the connection breaks, of a broken connection.
 func checkAllSlots(t testing.TB, s Suite, f Fault, m mode) {
 	if !s.has(f) || s.depth() == 1 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// checkFault sends several requests, one after the other, to a server with a fault: each must be answered with the
-// class that the fault has.
+// checkFault sends several requests, one after the other, to a server with a fault: each must be
+// answered with the class of the fault.
 func checkFault(t testing.TB, s Suite, f Fault, m mode) {
 	if !s.has(f) {
 		return
@@ -26,7 +26,7 @@ func checkFault(t testing.TB, s Suite, f Fault, m mode) {
 		}
 		p.wait(sample)
 		if f == Refused && i == 0 && sample.Class == backends.ResetByPeer {
-			continue // it was sent before the end of the connection was seen
+			continue // sent before the end of the connection was seen
 		}
 		b.class(f, sample)
 		if f == Never && sample.Flags&backends.Timeout == 0 {
@@ -41,8 +41,9 @@ func checkFault(t testing.TB, s Suite, f Fault, m mode) {
 	}
 }
 
-// checkStamps holds the stamps against servers that wait. What a busy machine cannot break is checked of every
-// request: nothing can be stamped before the server has waited. The rest must come out right once in twenty.
+// checkStamps compares the stamps with servers that wait. Conditions that a busy machine cannot
+// break are checked for every request: no stamp can precede the server's wait. The others must hold
+// once in twenty requests.
 func checkStamps(t testing.TB, s Suite) {
 	for _, m := range []mode{serial, parked} {
 		checkStamp(t, &s, Delay, m, "a send that does not wait for the reply", func(p *backends.Sample) bool {
@@ -60,7 +61,7 @@ func checkStamps(t testing.TB, s Suite) {
 	}
 }
 
-// checkStamp sends until right is true of a sample.
+// checkStamp sends until right returns true for a sample.
 func checkStamp(t testing.TB, s *Suite, f Fault, m mode, what string, right func(*backends.Sample) bool) {
 	if !s.has(f) {
 		return
@@ -82,13 +83,14 @@ func checkFailureText(t testing.TB, s Suite) {
 		return
 	}
 	b := newBench(t, &s, Failure)
-	if sample := b.player(serial).do(b.call); !strings.Contains(string(sample.Note), FailureText) || sample.Status == 0 {
+	if sample := b.player(serial).do(b.call); !strings.Contains(string(sample.Note), FailureText) ||
+		sample.Status == 0 {
 		t.Errorf("status %d, note %q; the server said %q", sample.Status, sample.Note, FailureText)
 	}
 }
 
-// checkTLS: a client and a server that cannot agree on TLS are told apart from an unreachable one, at the start or at
-// the first request.
+// checkTLS: a client and a server that cannot agree on TLS are distinguished from an unreachable
+// server, at the start or at the first request.
 func checkTLS(t testing.TB, s Suite) {
 	if !s.has(BadTLS) {
 		return
@@ -104,7 +106,7 @@ func checkTLS(t testing.TB, s Suite) {
 	}
 }
 
-// checkCloseAfter: closes that nobody announced cost reconnects, not errors.
+// checkCloseAfter: unannounced closes cost reconnects, not errors.
 func checkCloseAfter(t testing.TB, s Suite, m mode) {
 	if !s.has(CloseAfter) {
 		return
@@ -124,8 +126,8 @@ func checkCloseAfter(t testing.TB, s Suite, m mode) {
 	}
 }
 
-// checkCloseUnder: a request on a stale connection is sent once more, unless it is part of a sequence: the server may
-// have taken the first copy.
+// checkCloseUnder: a request on a stale connection is sent once more, unless it is part of a
+// sequence: the server may have processed the first copy.
 func checkCloseUnder(t testing.TB, s Suite) {
 	if !s.has(CloseUnder) || s.Target.Connections == backends.PerRequest {
 		return
@@ -136,13 +138,14 @@ func checkCloseUnder(t testing.TB, s Suite) {
 		b.class(None, p.do(b.call))
 		sample := p.do(b.call)
 		if s.depth() > 1 {
-			if !s.Blocking { // others may be on it, so nobody's request is sent twice
+			if !s.Blocking { // other requests may be on it, so none is sent twice
 				b.class(ResetBefore, sample)
 			}
 			continue
 		}
 		b.class(CloseUnder, sample)
-		if sample.Flags&(backends.Redialled|backends.Resent) != backends.Redialled|backends.Resent || sample.Flags&backends.Reused != 0 {
+		if sample.Flags&(backends.Redialled|backends.Resent) != backends.Redialled|backends.Resent ||
+			sample.Flags&backends.Reused != 0 {
 			t.Errorf("flags %b of a request that was sent again", sample.Flags)
 		}
 		b = newBench(t, &s, CloseUnder) // lanes of one Conn may share a connection
@@ -154,7 +157,7 @@ func checkCloseUnder(t testing.TB, s Suite) {
 	}
 }
 
-// checkCloseIdle: a lane that is parked sees a close and has another connection before the next Send.
+// checkCloseIdle: a parked lane sees a close and has another connection before the next Send.
 func checkCloseIdle(t testing.TB, s Suite) {
 	if !s.has(CloseIdle) {
 		return

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// frameHead is the head of a frame as a command writes it, and the fields of its block of headers.
+// frameHead is the header of a frame as a command defines it, and the fields of its header block.
 type frameHead struct {
 	kind   byte
 	flags  byte
@@ -19,15 +19,17 @@ type frameHead struct {
 	fields []hpack.HeaderField
 }
 
-// frameTypes are the types of frames that "frame" knows (RFC 9113 section 6).
+// frameTypes are the types of frames that "frame" supports (RFC 9113 section 6).
 var frameTypes = map[string]http2.FrameType{
-	"data": http2.FrameData, "headers": http2.FrameHeaders, "priority": http2.FramePriority, "rst_stream": http2.FrameRSTStream,
-	"settings": http2.FrameSettings, "push_promise": http2.FramePushPromise, "ping": http2.FramePing, "goaway": http2.FrameGoAway,
+	"data": http2.FrameData, "headers": http2.FrameHeaders, "priority": http2.FramePriority,
+	"rst_stream": http2.FrameRSTStream,
+	"settings":   http2.FrameSettings, "push_promise": http2.FramePushPromise, "ping": http2.FramePing,
+	"goaway":        http2.FrameGoAway,
 	"window_update": http2.FrameWindowUpdate, "continuation": http2.FrameContinuation,
 }
 
 const (
-	flagEnd        = 1 // END_STREAM; of settings and ping: ACK
+	flagEnd        = 1 // END_STREAM; for settings and ping: ACK
 	flagEndHeaders = 4
 )
 
@@ -96,7 +98,7 @@ func (c *command) anyFrame(value *string) error {
 	return c.options(value)
 }
 
-// options takes the options off the front of value.
+// options removes the options from the front of value.
 func (c *command) options(value *string) error {
 	for *value != "" {
 		word, rest, _ := strings.Cut(*value, " ")
@@ -126,7 +128,7 @@ func (c *command) options(value *string) error {
 	return nil
 }
 
-// parseFields reads fields, each a string: "name: value".
+// parseFields parses fields, each a string: "name: value".
 func parseFields(text string) (fields []hpack.HeaderField, err error) {
 	l := &lexer{rest: text}
 	for l.peek() != "" {
@@ -157,7 +159,7 @@ func parseTrailers(value string) (c command, err error) {
 	return c, errors.Join(err, flatErr)
 }
 
-// settings reads NAME=NUMBER.
+// settings parses NAME=NUMBER.
 func (c command) settings(value string) (command, error) {
 	c.head(http2.FrameSettings, 0)
 	var b []byte
@@ -179,7 +181,7 @@ func (c command) settings(value string) (command, error) {
 	return c, nil
 }
 
-// numbers reads what is made of numbers of 32 bits: goaway, rst, window.
+// numbers parses commands made of 32-bit numbers: goaway, rst, window.
 func (c command) numbers(value string) (command, error) {
 	words := strings.SplitN(value, " ", 3)
 	want := map[string]int{"goaway": 2, "rst": 1, "window": 2}[c.word]
@@ -196,7 +198,7 @@ func (c command) numbers(value string) (command, error) {
 		if i == 0 {
 			first = n
 		}
-		if i > 0 || c.word != "window" { // whose first number is the stream
+		if i > 0 || c.word != "window" { // the first number of window is the stream
 			b = append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 		}
 	}
@@ -217,7 +219,7 @@ func (c command) numbers(value string) (command, error) {
 	return c, err
 }
 
-// errorCode reads a number or the name of an error code of HTTP/2.
+// errorCode parses a number or the name of an error code of HTTP/2.
 func errorCode(word string) (int64, error) {
 	for code := http2.ErrCodeNo; code <= http2.ErrCodeHTTP11Required; code++ {
 		if code.String() == word {
@@ -227,7 +229,8 @@ func errorCode(word string) (int64, error) {
 	return strconv.ParseInt(word, 0, 64)
 }
 
-// encodeFields is a block of fields that enter no table, not compressed (RFC 7541 section 6.2.2).
+// encodeFields encodes a block of fields without table entries and compression (RFC 7541 section
+// 6.2.2).
 func encodeFields(fields []hpack.HeaderField) []byte {
 	var b []byte
 	for _, f := range fields {
@@ -236,7 +239,7 @@ func encodeFields(fields []hpack.HeaderField) []byte {
 	return b
 }
 
-// appendString is a string literal (RFC 7541 section 5.2).
+// appendString appends a string literal (RFC 7541 section 5.2).
 func appendString(b []byte, s string) []byte {
 	n := len(s)
 	if n < 127 {

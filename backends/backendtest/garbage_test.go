@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/kserve"
 )
 
-// What is no HTTP/2, or HTTP/2 against its rules, is the class protocol over gRPC, on a connection that is new and on
-// one that has answered before, which must not pass for a stale one.
+// What is no HTTP/2, or HTTP/2 against its rules, is the class protocol over gRPC, on a connection
+// that is new and on one that has answered before, which must not pass for a stale one.
 func TestGarbageOverGRPC(t *testing.T) {
 	whole := dataFrame([]byte(marked))
 	for name, lines := range map[string][]string{
@@ -35,8 +35,9 @@ func TestGarbageOverGRPC(t *testing.T) {
 			})
 			t.Run(name+" after "+strconv.Itoa(before), func(t *testing.T) {
 				s := Suite{
-					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: staleRequest(), Patience: 20 * time.Second,
-					Servers: Servers{Malformed: func(t testing.TB) Server { return grpcServer(t, RawOptions{}, script) }},
+					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: staleRequest(),
+					Patience: 20 * time.Second,
+					Servers:  Servers{Malformed: func(t testing.TB) Server { return grpcServer(t, RawOptions{}, script) }},
 				}
 				b := newBench(t, &s, Malformed)
 				p := b.player(serial)

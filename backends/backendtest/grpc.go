@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// streamsPerConn is how many calls a scripted gRPC connection answers.
+// streamsPerConn is the number of calls that a scripted gRPC connection answers.
 const streamsPerConn = 40
 
-// GRPC gives raw servers for a kind that makes unary gRPC calls, as frames of HTTP/2 (RFC 9113) in the order of the
-// calls. marker are the last bytes of a request; message is a right reply. There is none for None and Refused: frames
-// from a script go wrong once a call has been cancelled, so these need a real server.
+// GRPC returns raw servers for a kind that makes unary gRPC calls, as frames of HTTP/2 (RFC 9113)
+// in the order of the calls. marker is the end of a request; message is a good reply. There is none
+// for None and Refused: scripted frames get out of step after a cancelled call, so these need a
+// real server.
 func GRPC(o RawOptions, marker string, message []byte) Servers {
 	ask := "await " + strconv.Quote(marker)
 	whole := dataFrame(message)
@@ -28,10 +29,18 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 		ResetBody: func(n int) []string {
 			return []string{ask, headers(n), data(n, cut), "delay 5ms", "reset"}
 		},
-		ShortBody:   func(n int) []string { return []string{ask, headers(n), data(n, cut), "close"} },
-		WrongLength: func(n int) []string { return []string{ask, answer(n, append(whole[:len(whole):len(whole)], whole...))} },
+		ShortBody: func(n int) []string { return []string{ask, headers(n), data(n, cut), "close"} },
+		WrongLength: func(n int) []string {
+			return []string{
+				ask, answer(n, append(whole[:len(whole):len(whole)], whole...)),
+			}
+		},
 		Failure: func(n int) []string {
-			return []string{ask, fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" "grpc-status: 3" "grpc-message: %s"`, n, FailureText)}
+			return []string{
+				ask,
+				fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" "grpc-status: 3" `+
+					`"grpc-message: %s"`, n, FailureText),
+			}
 		},
 		Malformed:  func(int) []string { return []string{ask, send("220 mail ready, no frames here\r\n"), "hang"} },
 		Never:      func(int) []string { return []string{"hang"} },
@@ -56,10 +65,11 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 	return all
 }
 
-// opening accepts a connection of HTTP/2: its settings, and those of the client acknowledged.
-const opening = "accept\nawait \"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\"\nsettings\nframe settings end stream=0"
+// opening accepts a connection of HTTP/2: its settings, and the acknowledgement of the client's.
+const opening = "accept\nawait \"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\"\nsettings\nframe settings " +
+	"end stream=0"
 
-// connection is the script of one connection: settings, then what each stream gets.
+// connection returns the script of one connection: settings, then the answers to each stream.
 func connection(script func(stream int) []string) string {
 	lines := []string{opening}
 	for i := range streamsPerConn {
@@ -68,7 +78,8 @@ func connection(script func(stream int) []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// headers is the line that sends the head of a reply, trailers that which ends it well, and data that which sends content.
+// headers, trailers and data return the lines that send the head of a reply, its good end, and
+// content.
 func headers(stream int) string { return fmt.Sprintf("headers stream=%d", stream) }
 
 func trailers(stream int) string {
@@ -79,12 +90,12 @@ func data(stream int, payload []byte) string {
 	return fmt.Sprintf("frame data stream=%d hex(%x)", stream, payload)
 }
 
-// dataFrame is a message with its prefix: not compressed, and its length.
+// dataFrame returns a message with its prefix: not compressed, and its length.
 func dataFrame(message []byte) []byte {
 	return append(prefix(0, int64(len(message))), message...)
 }
 
-// answer is a whole reply.
+// answer returns a whole reply.
 func answer(stream int, messages []byte) string {
 	return strings.Join([]string{headers(stream), data(stream, messages), trailers(stream)}, "\n")
 }

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// GRPCStream gives raw servers for a kind whose requests share one bidirectional gRPC stream, the first of its connection.
-// marker are bytes that each request has once; message is a right reply, and one that ends its request. There is none for
-// what is cancelled, or fails alone: as with GRPC these need a real server.
+// GRPCStream returns raw servers for a kind whose requests share one bidirectional gRPC stream, the
+// first of its connection. marker is contained once in each request; message is a good reply that
+// ends its request. There is none for cancelled requests and for failures of a single request: as
+// with GRPC these need a real server.
 func GRPCStream(o RawOptions, marker string, message []byte) Servers {
 	ask := "await " + strconv.Quote(marker)
 	whole := dataFrame(message)
@@ -34,20 +35,22 @@ func GRPCStream(o RawOptions, marker string, message []byte) Servers {
 		all[fault] = func(t testing.TB) Server { return grpcServer(t, o, streamConnection(head, script)) }
 	}
 	all[CloseIdle] = func(t testing.TB) Server {
-		first := streamConnection(head, func(int) []string { return []string{ask, data(1, whole), "delay 30ms", "close"} })
-		return grpcServer(t, o, first+streamConnection(head, func(int) []string { return []string{ask, data(1, whole)} }))
+		first := streamConnection(head,
+			func(int) []string { return []string{ask, data(1, whole), "delay 30ms", "close"} })
+		return grpcServer(t, o,
+			first+streamConnection(head, func(int) []string { return []string{ask, data(1, whole)} }))
 	}
 	all[BadTLS] = GRPC(o, marker, message)[BadTLS]
 	return all
 }
 
-// streamConnection is the script of one connection with one stream: settings, the head of the replies, then what each
-// request gets.
+// streamConnection returns the script of one connection with one stream: settings, the head of the
+// replies, then the answers to each request.
 func streamConnection(head string, script func(n int) []string) string {
 	lines := []string{opening}
 	for n := range streamsPerConn {
 		one := script(n)
-		if n == 0 { // the stream is open once the request is there
+		if n == 0 { // the stream is open once the request has arrived
 			one = append([]string{one[0], head}, one[1:]...)
 		}
 		lines = append(lines, one...)

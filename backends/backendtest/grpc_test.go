@@ -38,8 +38,8 @@ func embedded(t testing.TB) backendtest.Server {
 	return backendtest.Server{URL: s.GRPCURL(), Down: down}
 }
 
-// The frames of GRPC are right: the client's own HTTP/2, and grpc-go where calls share a connection, take them for what they
-// are meant to be.
+// The frames of GRPC are right: the client's own HTTP/2, and grpc-go where calls share a
+// connection, take them for what they are meant to be.
 func TestGRPC(t *testing.T) {
 	t.Run("own", func(t *testing.T) {
 		testGRPC(t, 0, backendtest.GRPC(backendtest.RawOptions{}, "MARK", inferReply([]byte("MARK"))), nil)
@@ -47,15 +47,23 @@ func TestGRPC(t *testing.T) {
 	t.Run("shared", func(t *testing.T) {
 		servers := backendtest.GRPC(backendtest.RawOptions{}, "MARK", inferReply([]byte("MARK")))
 		delete(servers, backendtest.SlowBody)
-		testGRPC(t, 64, servers, map[backendtest.Fault]string{backendtest.SlowBody: "grpc-go gives a message when it is whole: there is no stamp of its first byte"})
+		testGRPC(t, 64, servers,
+			map[backendtest.Fault]string{
+				backendtest.SlowBody: "grpc-go gives a message when it is whole: there is no stamp of its first byte",
+			})
 	})
 }
 
-func testGRPC(t *testing.T, connections int, servers backendtest.Servers, without map[backendtest.Fault]string) {
+func testGRPC(
+	t *testing.T, connections int, servers backendtest.Servers, without map[backendtest.Fault]string,
+) {
 	servers[backendtest.None], servers[backendtest.Refused] = embedded, embedded
 	backendtest.Run(t, backendtest.Suite{
-		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32", Connections: connections}, Servers: servers,
-		Request: backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}},
+		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32", Connections: connections},
+		Servers: servers,
+		Request: backends.Request{Inputs: []backends.Tensor{
+			{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")},
+		}},
 		Without: without,
 	})
 }

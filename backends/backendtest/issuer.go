@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// certificates are those that a script can name: what is wrong with each.
+// certificates are the certificates that a script can name: each function adds the defect.
 var certificates = map[string]func(c *x509.Certificate){
 	"good": func(*x509.Certificate) {},
 	"expired": func(c *x509.Certificate) {
@@ -32,7 +32,7 @@ var certificates = map[string]func(c *x509.Certificate){
 	"mutual":     func(*x509.Certificate) {}, // and the server wants one of the client's
 }
 
-// secure reports whether a connection of the script shakes hands.
+// secure reports whether a connection of the script makes a TLS handshake.
 func (s *script) secure() bool {
 	for _, c := range s.connections {
 		for _, step := range c {
@@ -50,7 +50,7 @@ type issuer struct {
 	root, unknown *x509.Certificate
 }
 
-// newIssuer gives one, and the file of the authority to trust.
+// newIssuer returns an issuer, and the file of the authority to trust.
 func newIssuer(t testing.TB) (_ *issuer, ca string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -70,7 +70,8 @@ func newIssuer(t testing.TB) (_ *issuer, ca string) {
 		}
 	}
 	ca = filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.root.Raw}), 0o600); err != nil {
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.root.Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return i, ca
@@ -83,7 +84,7 @@ func blank(name string) *x509.Certificate {
 	}
 }
 
-// config is a server's, with a certificate of that name.
+// config returns a server's configuration with the certificate of that name.
 func (i *issuer) config(name string) (*tls.Config, error) {
 	c := blank("server")
 	c.DNSNames, c.IPAddresses = []string{"localhost"}, []net.IP{net.IPv4(127, 0, 0, 1)}
@@ -95,7 +96,8 @@ func (i *issuer) config(name string) (*tls.Config, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, by, &i.key.PublicKey, i.key)
 	config := &tls.Config{
-		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: i.key}}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: i.key}},
+		MinVersion:   tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
 	}
 	if name == "mutual" {
 		config.ClientAuth = tls.RequireAnyClientCert
@@ -103,7 +105,7 @@ func (i *issuer) config(name string) (*tls.Config, error) {
 	return config, err
 }
 
-// handshake takes the server's part of one, with the certificate of that name.
+// handshake makes the server's part of a TLS handshake, with the certificate of that name.
 func (p *connPlayer) handshake(name string) bool {
 	config, err := p.r.issuer.config(name)
 	if err != nil {

@@ -6,9 +6,10 @@ import (
 	"runtime"
 )
 
-// Loopback is where a server of a test listens that goes away before its clients do: any free port of a loopback address
-// that nobody else has, where the system routes all of 127.0.0.0/8. On 127.0.0.1 the port of a server that is gone is
-// soon another test's, which answers those clients, and counts them.
+// Loopback returns a listen address for a server of a test that ends before its clients: any free
+// port of a loopback address that is used only once, if the system routes all of 127.0.0.0/8. On
+// 127.0.0.1 the port of an ended server is soon another test's, which answers those clients, and
+// counts them.
 func Loopback() string {
 	if runtime.GOOS != "linux" {
 		return "127.0.0.1:0"

@@ -13,22 +13,22 @@ import (
 	"strings"
 )
 
-// payload is the bytes of a command, where much of the same is written once.
+// payload holds the bytes of a command; repeated bytes are stored once.
 type payload []repeatedBytes
 
-// repeatedBytes is some bytes, n times over.
+// repeatedBytes is a byte sequence, n times.
 type repeatedBytes struct {
 	bytes []byte
 	n     int64
 }
 
-// requestID takes the place of the id of the request that is answered, which has 20 digits.
+// requestID is the placeholder of the id of the answered request, which has 20 digits.
 const requestID = "<id of the request:>"
 
-// maxFlat bounds what has to be in memory at once.
+// maxFlat bounds the bytes that have to be in memory at once.
 const maxFlat = 64 << 20
 
-// join gives the same bytes in fewer pieces, of up to gatherMost as far as n can be halved.
+// join returns the same bytes in fewer pieces, of up to maxJoin bytes as far as n can be halved.
 func (p repeatedBytes) join() (b []byte, n int64) {
 	times := int64(1)
 	for times*2*int64(len(p.bytes)) <= maxJoin && p.n%(times*2) == 0 && p.n > 0 {
@@ -46,7 +46,7 @@ func (p payload) size() (n int64) {
 	return n
 }
 
-// flat gives all of the bytes.
+// flat returns all bytes.
 func (p payload) flat() ([]byte, error) {
 	if n := p.size(); n > maxFlat {
 		return nil, fmt.Errorf("%d bytes where %d may be", n, maxFlat)
@@ -58,15 +58,16 @@ func (p payload) flat() ([]byte, error) {
 	return b, nil
 }
 
-// parsePayload reads bytes as a script writes them.
+// parsePayload parses the payload of a script:
 //
 //	payload  = *term
-//	term     = ( STRING / "$id" / FUNCTION "(" … ")" ) [ "*" SIZE ]  ; a Go string, also a raw one; the id of the request; SIZE times
+//	term     = ( STRING / "$id" / FUNCTION "(" … ")" ) [ "*" SIZE ]
+//	           ; a Go string, also a raw one; the id of the request; SIZE times
 //	SIZE     = NUMBER [ "KiB" / "MiB" / "GiB" ]
-//	FUNCTION = "hex"      ; digits
-//	         / "gzip" / "deflate"    ; of a payload; deflate is that of HTTP, which is zlib
+//	FUNCTION = "hex"                     ; digits
+//	         / "gzip" / "deflate"        ; of a payload; deflate is that of HTTP, which is zlib
 //	         / "message" / "compressed"  ; of a payload: a gRPC message with its prefix
-//	         / "prefix"   ; FLAG SIZE: the prefix of a gRPC message alone, which may lie
+//	         / "prefix"   ; FLAG SIZE: the prefix of a gRPC message alone, which may be wrong
 //	         / "proto"    ; fields of a protobuf message: NUMBER ":" ( INTEGER / term / "(" fields ")" )
 func parsePayload(text string) (payload, error) {
 	l := &lexer{rest: text}
@@ -86,7 +87,7 @@ const (
 	punctuation = "()*" + quotes
 )
 
-// peek gives the next token; "" at the end.
+// peek returns the next token; "" at the end.
 func (l *lexer) peek() string {
 	l.rest = strings.TrimLeft(l.rest, spaces)
 	switch {
@@ -119,7 +120,7 @@ func (l *lexer) want(token string) error {
 	return nil
 }
 
-// payload reads terms up to the end or, inside, the closing parenthesis.
+// payload parses terms up to the end or, with inside set, the closing parenthesis.
 func (l *lexer) payload(inside bool) (p payload, err error) {
 	for t := l.peek(); t != "" && (!inside || t != ")"); t = l.peek() {
 		term, err := l.term()
@@ -207,7 +208,7 @@ func (l *lexer) function(name string) (p payload, err error) {
 	return nil, fmt.Errorf("there is no function %q", name)
 }
 
-// prefix is what stands before a gRPC message.
+// prefix returns the prefix of a gRPC message.
 func prefix(flag byte, size int64) []byte {
 	return binary.BigEndian.AppendUint32([]byte{flag}, uint32(size))
 }
@@ -226,7 +227,7 @@ func compress(p payload, with func(io.Writer) io.WriteCloser) (payload, error) {
 	return payload{{b.Bytes(), 1}}, err
 }
 
-// fields reads the fields of a protobuf message, up to the closing parenthesis.
+// fields parses the fields of a protobuf message, up to the closing parenthesis.
 func (l *lexer) fields() (b []byte, err error) {
 	for t := l.next(); t != ")"; t = l.next() {
 		number, value, ok := strings.Cut(t, ":")
@@ -238,7 +239,7 @@ func (l *lexer) fields() (b []byte, err error) {
 			b = binary.AppendUvarint(binary.AppendUvarint(b, n<<3), uint64(v))
 			continue
 		}
-		l.rest = value + l.rest // a term may begin right behind the colon
+		l.rest = value + l.rest // a term may follow the colon directly
 		var part []byte
 		if l.peek() == "(" {
 			l.next()

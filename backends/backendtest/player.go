@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// mode is how a lane is driven: by one goroutine that sends and receives in turn, as closed loops do, or with another
-// one parked in Recv, as open loops do.
+// mode selects how a lane is driven: by one goroutine that sends and receives in turn, as in closed
+// loops, or with another one parked in Recv, as in open loops.
 type mode bool
 
 const (
@@ -16,13 +16,13 @@ const (
 	parked mode = true
 )
 
-// received is what one Recv gave.
+// received is the result of one Recv.
 type received struct {
 	slot int
 	done bool
 }
 
-// player drives one lane and holds it to the law: every Send is answered by exactly one Recv.
+// player drives one lane and checks the law: every Send is answered by exactly one Recv.
 type player struct {
 	t     testing.TB
 	clock backends.Clock
@@ -30,14 +30,17 @@ type player struct {
 	mode  mode
 	gen   uint32
 	depth int           // of the lane: requests take slots in turn
-	got   chan received // parked: what the goroutine in Recv got; closed after None
+	got   chan received // parked: results of the goroutine in Recv; closed after None
 	ended bool
 
 	patience time.Duration
 }
 
 func newPlayer(b *bench, lane backends.Lane, m mode) *player {
-	p := &player{t: b.t, clock: b.clock, lane: lane, mode: m, got: make(chan received, 64), patience: b.s.Patience, depth: b.s.depth()}
+	p := &player{
+		t: b.t, clock: b.clock, lane: lane, mode: m, got: make(chan received, 64), patience: b.s.Patience,
+		depth: b.s.depth(),
+	}
 	if m == parked {
 		go p.park()
 	}
@@ -45,7 +48,8 @@ func newPlayer(b *bench, lane backends.Lane, m mode) *player {
 	return p
 }
 
-// park receives until the end of the lane. A lane that gives results without end is stopped from filling memory.
+// park receives until the end of the lane. A lane that returns results without end is stopped
+// before it fills memory.
 func (p *player) park() {
 	defer close(p.got)
 	for {
@@ -61,12 +65,13 @@ func (p *player) park() {
 	}
 }
 
-// send begins a request.
+// send starts a request.
 func (p *player) send(c *backends.Call) *backends.Sample {
 	p.t.Helper()
 	select {
 	case r, more := <-p.got:
-		p.t.Fatalf("the law of Lane: slot %d, done %v that no Send belongs to (lane ended: %v)", r.slot, r.done, !more)
+		p.t.Fatalf("the law of Lane: slot %d, done %v that no Send belongs to (lane ended: %v)",
+			r.slot, r.done, !more)
 	default:
 	}
 	return p.begin(c)
@@ -76,18 +81,20 @@ func (p *player) send(c *backends.Call) *backends.Sample {
 func (p *player) begin(c *backends.Call) *backends.Sample {
 	p.gen++
 	now := p.clock.Now()
-	s := &backends.Sample{Due: now, Free: now, Gen: p.gen, Row: c.Row, Items: c.Items, Slot: uint16(p.slot(p.gen))}
+	s := &backends.Sample{
+		Due: now, Free: now, Gen: p.gen, Row: c.Row, Items: c.Items, Slot: uint16(p.slot(p.gen)),
+	}
 	p.lane.Send(p.slot(p.gen), c, backends.Fields{ID: uint64(p.gen)}, s)
 	return s
 }
 
-// slot is that of the request of a generation.
+// slot returns the slot of the request of a generation.
 func (p *player) slot(gen uint32) int { return int(gen) % p.depth }
 
 // cancel ends the request of a generation.
 func (p *player) cancel(gen uint32, why backends.Cause) { p.lane.Cancel(p.slot(gen), gen, why) }
 
-// wait receives the one answer. A lane that is stuck is closed.
+// wait receives the answer. A lane that is stuck is closed.
 func (p *player) wait(s *backends.Sample) {
 	p.t.Helper()
 	r, ok := p.recv()
@@ -95,7 +102,8 @@ func (p *player) wait(s *backends.Sample) {
 		p.t.Fatalf("the law of Lane: a request was not answered within %v", p.patience)
 	}
 	if r.slot != p.slot(p.gen) || !r.done {
-		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot %d", r.slot, r.done, p.slot(p.gen))
+		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot %d",
+			r.slot, r.done, p.slot(p.gen))
 	}
 	p.checkSample(s, p.gen)
 }
@@ -116,20 +124,22 @@ func (p *player) recv() (received, bool) {
 	return received{slot, done}, !stuck
 }
 
-// checkSample checks what holds for every finished sample.
+// checkSample checks the conditions of every finished sample.
 func (p *player) checkSample(s *backends.Sample, gen uint32) {
 	p.t.Helper()
 	now := p.clock.Now()
 	stamps := []int64{s.Due, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte}
 	for _, at := range stamps[1:] {
 		if at != 0 && (at < s.Due || at > now) {
-			p.t.Errorf("stamps (due, send start, send end, first byte, last byte) %v are not between due and now %d", stamps, now)
+			p.t.Errorf("stamps (due, send start, send end, first byte, last byte) %v are not between due and now %d",
+				stamps, now)
 		}
 	}
 	if s.Gen != gen {
 		p.t.Errorf("the lane changed the generation from %d to %d", gen, s.Gen)
 	}
-	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd || s.FirstByte != 0 && s.SendEnd > s.FirstByte {
+	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd ||
+		s.FirstByte != 0 && s.SendEnd > s.FirstByte {
 		p.t.Errorf("stamps %v are out of order", stamps)
 	}
 	if s.Class.Failed() && len(s.Note) == 0 {
@@ -140,7 +150,7 @@ func (p *player) checkSample(s *backends.Sample, gen uint32) {
 	}
 }
 
-// checkGoodSample checks what holds for a request that was answered.
+// checkGoodSample checks the conditions of a request that was answered.
 func (p *player) checkGoodSample(s *backends.Sample, stamps []int64) {
 	p.t.Helper()
 	for _, at := range stamps {
@@ -167,7 +177,7 @@ func (p *player) do(c *backends.Call) *backends.Sample {
 	return s
 }
 
-// close closes the lane and checks that Recv then says so, and nothing else.
+// close closes the lane and checks that Recv then reports the end, and nothing else.
 func (p *player) close() {
 	p.t.Helper()
 	if p.ended {

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// RawOptions say how a raw server listens. The zero value is TCP on loopback.
+// RawOptions configures the listener of a raw server. The zero value is TCP on loopback.
 type RawOptions struct {
-	TLS  bool // with a certificate of its own, whose authority is in the Server's TLSOptions, or in Raw.CA
+	TLS  bool // with its own certificate, whose authority is in the Server's TLSOptions, or in Raw.CA
 	Unix bool
 }
 
 // Raw is a server that plays a script.
 type Raw struct {
 	Address string // host:port or path
-	CA      string // a file with the authority of the certificates that the script names
+	CA      string // file with the authority of the certificates that the script names
 	listen  net.Listener
 	tls     *tls.Config
 	script  *script
@@ -52,13 +52,16 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 	case o.Unix:
 		network, address = "unix", t.TempDir()+"/raw"
 	case config != nil || secure:
-		address = "127.0.0.1:0" // as Certificate names it
+		address = "127.0.0.1:0" // as in the certificate of Certificate
 	}
 	listen, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Raw{Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{}, seen: map[string]int{}}
+	r := &Raw{
+		Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{},
+		seen: map[string]int{},
+	}
 	if secure {
 		r.issuer, r.CA = newIssuer(t)
 	}
@@ -72,7 +75,7 @@ func (r *Raw) start() {
 	r.wg.Go(r.accept)
 }
 
-// Up starts a TCP server that was taken down, at the same address and with the same script.
+// Up restarts a TCP server after Down, at the same address and with the same script.
 func (r *Raw) Up(t testing.TB) {
 	t.Helper()
 	listen, err := net.Listen("tcp", r.Address)
@@ -83,10 +86,10 @@ func (r *Raw) Up(t testing.TB) {
 	r.start()
 }
 
-// Size tells the server how many bytes a request has, for "read size".
+// Size sets the number of bytes of a request, for "read size".
 func (r *Raw) Size(n int) { r.size.Store(int64(n)) }
 
-// Accepted is how many connections have come.
+// Accepted returns the number of accepted connections.
 func (r *Raw) Accepted() int { return int(r.count.Load()) }
 
 // Down closes the listener and all connections: from now on clients are refused.
@@ -114,7 +117,7 @@ func (r *Raw) accept() {
 		n := int(r.count.Add(1)) - 1
 		r.mu.Lock()
 		r.open[raw] = true
-		if r.ctx.Err() != nil { // accepted while Down went through the others
+		if r.ctx.Err() != nil { // accepted while Down closed the others
 			_ = raw.Close()
 		}
 		r.mu.Unlock()
@@ -133,7 +136,7 @@ func (r *Raw) accept() {
 	}
 }
 
-// connPlayer is one connection with its script.
+// connPlayer plays the script of one connection.
 type connPlayer struct {
 	r         *Raw
 	raw, conn net.Conn
@@ -157,7 +160,7 @@ func (p *connPlayer) play(script []command) {
 	}
 }
 
-// do plays one command and reports whether the script goes on.
+// do plays one command and reports whether the script continues.
 func (p *connPlayer) do(c command) bool {
 	switch c.word {
 	case "read head":
@@ -170,7 +173,7 @@ func (p *connPlayer) do(c command) bool {
 		b, err := c.bytes.flat()
 		return err == nil && p.await(b)
 	case "split":
-		p.writing.Lock() // a gRPC connection is written to from two sides
+		p.writing.Lock() // two goroutines write to a gRPC connection
 		p.piece, p.pause = c.n, c.wait
 		p.writing.Unlock()
 		return true
@@ -203,7 +206,7 @@ func (p *connPlayer) do(c command) bool {
 	return false // reset, close and hang end the script
 }
 
-// playOutput plays a command that sends something, or shakes hands.
+// playOutput plays a command that sends something, or makes a handshake.
 func (p *connPlayer) playOutput(c command) bool {
 	switch c.word {
 	case "send":
@@ -239,7 +242,7 @@ func (p *connPlayer) read(n int) bool {
 	return err == nil
 }
 
-// await reads up to and with want.
+// await reads up to and including want.
 func (p *connPlayer) await(want []byte) bool {
 	var seen []byte
 	for !bytes.HasSuffix(seen, want) {
@@ -252,7 +255,7 @@ func (p *connPlayer) await(want []byte) bool {
 	return true
 }
 
-// send writes a payload, at once where it is short.
+// send writes a payload, at once if it is short.
 func (p *connPlayer) send(all payload) bool {
 	var short []byte
 	for _, one := range all {
@@ -270,7 +273,7 @@ func (p *connPlayer) send(all payload) bool {
 	return len(short) == 0 || p.write(short)
 }
 
-// write sends bytes as they are, in pieces where the script wants some.
+// write sends bytes unchanged, in pieces if the script says so.
 func (p *connPlayer) write(b []byte) bool {
 	p.writing.Lock()
 	defer p.writing.Unlock()
@@ -284,7 +287,7 @@ func (p *connPlayer) write(b []byte) bool {
 	return err == nil
 }
 
-// wait passes time, unless the server stops.
+// wait waits for d, unless the server stops.
 func (p *connPlayer) wait(d time.Duration) bool {
 	if d == 0 {
 		return true

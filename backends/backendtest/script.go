@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// script is what a Raw server plays.
+// script is the parsed script of a Raw server.
 type script struct {
 	connections [][]command // the last one serves all further connections
 	handlers    []handler
 }
 
-// handler is what a request gets whose path ends in name, from the n-th such request of the server on. Of several that apply
-// the one of the greatest n counts, of those the last.
+// handler is the answer to requests whose path ends in name, from the n-th such request of the
+// server on. Of several that apply the one of the greatest n counts, of those the last.
 type handler struct {
 	name     string
 	from     int
@@ -32,26 +32,32 @@ type command struct {
 	repeats *command // of "times"
 }
 
-// parseScript reads a script: one command a line, or several with semicolons between them; # starts a line of comment.
+// parseScript parses a script: one command per line, or several separated by semicolons; # starts a
+// comment line.
 //
-//	script     = 1*connection *handler      ; "define" SP NAME SP TEXT, anywhere, puts TEXT for $NAME from there on
-//	connection = "accept" *command        ; the last one serves all further connections; at its end the connection is closed
-//	handler    = "on" SP NAME [ SP N ] *command  ; what "serve" answers requests with whose path ends in NAME, from the N-th on
-//	command    = "read" SP ( "head" / "size" / NUMBER )  ; up to an empty line; one request; a number of bytes
+//	script     = 1*connection *handler
+//	           ; "define" SP NAME SP TEXT, anywhere, replaces $NAME by TEXT from there on
+//	connection = "accept" *command
+//	           ; the last one serves all further connections; at its end the connection is closed
+//	handler    = "on" SP NAME [ SP N ] *command
+//	           ; the answer of "serve" to requests whose path ends in NAME, from the N-th on
+//	command    = "read" SP ( "head" / "size" / NUMBER )  ; up to an empty line; one request; bytes
 //	           / "await" SP PAYLOAD       ; up to and with these bytes
 //	           / "send" SP PAYLOAD
 //	           / "sendhex" SP HEX
-//	           / "sendraw" SP PAYLOAD     ; under TLS: as it is
-//	           / "split" SP NUMBER [ SP DURATION ]  ; later sends go out in pieces of so many bytes, pausing in between
+//	           / "sendraw" SP PAYLOAD     ; under TLS: not encrypted
+//	           / "split" SP NUMBER [ SP DURATION ]
+//	             ; later sends go out in pieces of NUMBER bytes, DURATION apart
 //	           / "delay" SP DURATION
 //	           / "times" SP NUMBER SP command
 //	           / "reset"                  ; close with RST
 //	           / "close"
 //	           / "hang"                   ; hold the connection until the server stops
-//	           / "repeat"                 ; go on at the line after accept
-//	           / "tls" SP CERTIFICATE     ; a TLS handshake: good, expired, future, other-host, untrusted, mutual
+//	           / "repeat"                 ; continue at the line after accept
+//	           / "tls" SP CERTIFICATE
+//	             ; a TLS handshake: good, expired, future, other-host, untrusted, mutual
 //	           / "serve" SP ( "http" / "grpc" )  ; answer requests by the handlers until the client goes
-//	           / "good"                   ; in a handler: what the handler before it for the same request does
+//	           / "good"                   ; in a handler: the previous handler of the same request
 //
 // See payload.go for PAYLOAD, serve_http.go and serve_grpc.go for the commands of each protocol.
 func parseScript(text string) (*script, error) {
@@ -85,7 +91,8 @@ func parseScript(text string) (*script, error) {
 	return s, nil
 }
 
-// add takes in one command, which may begin a connection or a handler, and gives the list that later ones belong to.
+// add parses one command, which may begin a connection or a handler, and returns the list that
+// later ones belong to.
 func (s *script) add(list *[]command, step string) (*[]command, error) {
 	word, value, _ := strings.Cut(step, " ")
 	value = strings.TrimSpace(value)
@@ -113,7 +120,7 @@ func (s *script) add(list *[]command, step string) (*[]command, error) {
 	return list, err
 }
 
-// splitCommands cuts a line at its semicolons, but for those in strings.
+// splitCommands splits a line at its semicolons, except those in strings.
 func splitCommands(line string) (steps []string, err error) {
 	from := 0
 	for i := 0; i < len(line); i++ {
@@ -184,7 +191,8 @@ func knownWord(word, value string) bool {
 	return value == "http" || value == "grpc"
 }
 
-// parseReply reads what answers a request in one step: a status and, of a reply, the body or message; of a head, its fields.
+// parseReply parses an answer in one step: a status and, for a reply, the body or message; for a
+// head, its fields.
 func parseReply(word, value string) (c command, err error) {
 	c.word = word
 	status, rest, _ := strings.Cut(value, " ")

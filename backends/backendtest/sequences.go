@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// Sequences puts a backend that has sequences to the test: requests of several, one after the other, against a model of the
-// embedded server that answers with the sum of each so far and refuses what breaks the protocol. targets are the server by
-// every transport that there is, without a model.
+// Sequences tests a backend that has sequences: requests of several, one after the other, against a
+// model of the embedded server that answers with the sum of each so far and refuses violations of
+// the protocol. targets are the server over every transport, without a model.
 func Sequences(t *testing.T, kind backends.Kind, targets map[string]backends.Target) {
 	for model, want := range map[string]backends.SequenceKind{
 		"sequence_acc": backends.NumberSequences, "sequence_acc_string": backends.TextSequences,
@@ -25,15 +25,15 @@ func Sequences(t *testing.T, kind backends.Kind, targets map[string]backends.Tar
 	}
 }
 
-// sequenceCase is a request of a sequence, the sum that must come of it, and what the server says instead.
+// sequenceCase is a request of a sequence, its expected sum, or the server's refusal.
 type sequenceCase struct {
 	fields  backends.Fields
 	in, sum int32
 	refused string
 }
 
-// steps have ids as long as they may be, sequences that lie in each other, one of a single request, an id that is used
-// again, and requests that the server refuses.
+// steps returns ids of full length, interleaved sequences, a sequence of a single request, a reused
+// id, and requests that the server refuses.
 func steps() []sequenceCase {
 	const long, short = 1<<63 + 1, 7
 	return []sequenceCase{
@@ -67,11 +67,12 @@ func checkSequences(t *testing.T, kind backends.Kind, target backends.Target, wa
 	defer func() { _ = lanes[0].Close() }()
 	for i, at := range steps() {
 		if at.fields.Sequence == 0 && want == backends.TextSequences {
-			continue // twenty noughts are a text like any other
+			continue // twenty zeros are a valid string id
 		}
 		call, err := c.Prepare(backends.Request{
-			Inputs: []backends.Tensor{number("INPUT", at.in)}, Sequence: &backends.Sequence{Text: want == backends.TextSequences},
-			Expect: &backends.Expect{Outputs: []backends.Tensor{number("OUTPUT", at.sum)}},
+			Inputs:   []backends.Tensor{number("INPUT", at.in)},
+			Sequence: &backends.Sequence{Text: want == backends.TextSequences},
+			Expect:   &backends.Expect{Outputs: []backends.Tensor{number("OUTPUT", at.sum)}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -86,13 +87,18 @@ func checkSequences(t *testing.T, kind backends.Kind, target backends.Target, wa
 		switch {
 		case at.refused == "" && s.Class != backends.OK:
 			t.Errorf("%+v: %v %s", at.fields, s.Class, s.Note)
-		case at.refused != "" && (s.Class != backends.Status && s.Class != backends.Server || !strings.Contains(string(s.Note), at.refused)):
+		case at.refused != "" &&
+			(s.Class != backends.Status && s.Class != backends.Server || !strings.Contains(string(s.Note),
+				at.refused)):
 			t.Errorf("%+v: %v %s, want %q", at.fields, s.Class, s.Note, at.refused)
 		}
 	}
 }
 
-// number is an INT32 tensor of one element.
+// number returns an INT32 tensor of one element.
 func number(name string, v int32) backends.Tensor {
-	return backends.Tensor{Name: name, Type: tensor.Int32, Shape: []int64{1, 1}, Data: binary.LittleEndian.AppendUint32(nil, uint32(v))}
+	return backends.Tensor{
+		Name: name, Type: tensor.Int32, Shape: []int64{1, 1},
+		Data: binary.LittleEndian.AppendUint32(nil, uint32(v)),
+	}
 }

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// pendingRequest is a request that is being answered.
+// pendingRequest is the request being answered.
 type pendingRequest struct {
-	id     []byte // as it names itself; nil: it does not
+	id     []byte // its own id; nil: none
 	stream uint32
-	left   []handler // those that "good" falls back to, the next one first
+	left   []handler // fallbacks of "good", the next one first
 }
 
-// handlers gives those for a path that apply to this request, the one that counts first.
+// handlers returns the handlers for a path that apply to this request, the one that counts first.
 func (r *Raw) handlers(path string) (list []handler) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,8 @@ func (r *Raw) handlers(path string) (list []handler) {
 	return list
 }
 
-// handle answers a request, and reports whether the connection goes on. found is whether there is a handler.
+// handle answers a request. goes reports whether the connection continues, found whether there is a
+// handler.
 func (p *connPlayer) handle(path string, a pendingRequest) (goes, found bool) {
 	list := p.r.handlers(path)
 	if len(list) == 0 {
@@ -45,7 +46,7 @@ func (p *connPlayer) handle(path string, a pendingRequest) (goes, found bool) {
 	return goes, true
 }
 
-// good plays the next of the handlers that are left.
+// good plays the next fallback.
 func (p *connPlayer) good() bool {
 	if len(p.request.left) == 0 {
 		return true
@@ -60,7 +61,7 @@ func (p *connPlayer) good() bool {
 	return true
 }
 
-// ids finds how an inference request names itself: in JSON, and as field 3 of a message.
+// ids finds the id of an inference request: in JSON, and as field 3 of a message.
 var ids = regexp.MustCompile(`"id":"(\d{20})"|\x1a\x14(\d{20})`)
 
 func idOf(body []byte, gzipped bool) []byte {
@@ -75,7 +76,7 @@ func idOf(body []byte, gzipped bool) []byte {
 	return nil
 }
 
-// fill puts the id of the request where it belongs.
+// fill replaces the placeholder of the request's id.
 func (p *connPlayer) fill(b []byte) []byte {
 	if p.request.id == nil || !bytes.Contains(b, []byte(requestID)) {
 		return b

@@ -10,21 +10,25 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// serveGRPC answers calls of gRPC until the client goes. For a call of a method M handlers are named
+// serveGRPC answers gRPC calls until the client goes. The handlers for a call of method M are named
 //
-//	connection   played once, before anything is read: "settings" where it is to be a connection of HTTP/2
-//	M/open       the head of the call is there
-//	M/message    one message of it is; without a handler of that name, M alone waits for the end of the call
+//	connection   played once, before anything is read: "settings" for a connection of HTTP/2
+//	M/open       the head of the call has arrived
+//	M/message    one message of it has; without a handler of that name, M waits for the end of the call
 //	M            the client has ended it; without any handler the call is UNIMPLEMENTED
 //
-// and have, beside the frames of parseFrame,
+// and have, in addition to the frames of parseFrame,
 //
-//	command = "reply" SP CODE [ SP PAYLOAD ]  ; 0: head, one message and trailers; else trailers alone, with a message
+//	command = "reply" SP CODE [ SP PAYLOAD ]
+//	        ; 0: head, one message and trailers; else trailers only, with a message
 func (p *connPlayer) serveGRPC() bool {
 	if _, err := io.ReadFull(p.in, make([]byte, len(http2.ClientPreface))); err != nil {
 		return false
 	}
-	c := &grpcCalls{p: p, conn: window0, initial: window0, windows: map[uint32]int64{}, events: make(chan event, 256), over: make(chan struct{})}
+	c := &grpcCalls{
+		p: p, conn: window0, initial: window0, windows: map[uint32]int64{}, events: make(chan event, 256),
+		over: make(chan struct{}),
+	}
 	c.moved.L = &c.mu
 	p.calls = c
 	if goes, _ := p.handle("/connection", pendingRequest{}); !goes {
@@ -48,9 +52,9 @@ func (p *connPlayer) serveGRPC() bool {
 	}
 }
 
-const window0 = 65_535 // what a window is until somebody says otherwise
+const window0 = 65_535 // initial size of a window
 
-// grpcCalls are those of one connection.
+// grpcCalls holds the calls of one connection.
 type grpcCalls struct {
 	p       *connPlayer
 	events  chan event
@@ -63,14 +67,14 @@ type grpcCalls struct {
 	gone    bool
 }
 
-// event is what has come of a call.
+// event is a received part of a call.
 type event struct {
 	path string
 	pendingRequest
 	end bool // of the call
 }
 
-// call is a call as far as it has come.
+// call is the received part of a call.
 type call struct {
 	path    string
 	body    []byte
@@ -78,7 +82,8 @@ type call struct {
 	id      []byte
 }
 
-// read takes frames in until the connection ends: windows and acknowledgements at once, calls for who plays.
+// read handles frames until the connection ends: windows and acknowledgements at once, calls as
+// events for the player.
 func (c *grpcCalls) read() {
 	defer func() {
 		c.mu.Lock()
@@ -132,7 +137,7 @@ func (c *grpcCalls) read() {
 	}
 }
 
-// data takes in a part of a call, and gives back what it took of the windows.
+// data takes a part of a call, and returns its bytes to the windows.
 func (c *grpcCalls) data(one *call, frame *http2.DataFrame) {
 	one.body = append(one.body, frame.Data()...)
 	for len(one.body) >= 5 {
@@ -142,16 +147,21 @@ func (c *grpcCalls) data(one *call, frame *http2.DataFrame) {
 		}
 		one.id = idOf(one.body[5:size], one.gzipped && one.body[0] == 1)
 		one.body = one.body[size:]
-		c.events <- event{path: one.path + "/message", pendingRequest: pendingRequest{stream: frame.StreamID, id: one.id}}
+		c.events <- event{
+			path: one.path + "/message", pendingRequest: pendingRequest{stream: frame.StreamID, id: one.id},
+		}
 	}
 	if n := frame.Length; n > 0 {
 		increment := binary.BigEndian.AppendUint32(nil, n)
-		c.p.write(append(frameBytes(byte(http2.FrameWindowUpdate), 0, 0, -1, increment), frameBytes(byte(http2.FrameWindowUpdate), 0, frame.StreamID, -1, increment)...))
+		c.p.write(append(frameBytes(byte(http2.FrameWindowUpdate), 0, 0, -1, increment),
+			frameBytes(byte(http2.FrameWindowUpdate), 0, frame.StreamID, -1, increment)...))
 	}
 }
 
 func (c *grpcCalls) end(open map[uint32]*call, stream uint32) {
-	c.events <- event{path: open[stream].path, pendingRequest: pendingRequest{stream: stream, id: open[stream].id}, end: true}
+	c.events <- event{
+		path: open[stream].path, pendingRequest: pendingRequest{stream: stream, id: open[stream].id}, end: true,
+	}
 }
 
 func (c *grpcCalls) settings(f *http2.SettingsFrame) {
@@ -188,7 +198,8 @@ func (c *grpcCalls) forget(stream uint32) {
 	c.moved.Broadcast()
 }
 
-// awaitWindow waits until so many bytes, or some of them, may be sent on a stream. open: it has not been reset, nor the client gone.
+// awaitWindow waits until up to most bytes may be sent on a stream. open is false if the stream was
+// reset or the client has gone.
 func (c *grpcCalls) awaitWindow(stream uint32, most int64) (n int64, open bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,7 +233,7 @@ func (c *grpcCalls) play(e event) bool {
 	return goes
 }
 
-// name is the last part of a method's path.
+// name returns the last part of a method's path.
 func name(path string) string {
 	for i := len(path) - 1; i >= 0; i-- {
 		if path[i] == '/' {
@@ -232,10 +243,10 @@ func name(path string) string {
 	return path
 }
 
-// maxFrame is the largest payload of a frame that every client takes.
+// maxFrame is the largest payload of a frame, in bytes, that every client accepts.
 const maxFrame = 16 << 10
 
-// data sends a payload in as many frames as it takes, as far as the client's windows allow.
+// data sends a payload in several frames, as far as the client's windows allow.
 func (p *connPlayer) data(f frameHead, body payload) bool {
 	stream := p.streamOf(f)
 	left := body.size()
@@ -264,7 +275,7 @@ func (p *connPlayer) data(f frameHead, body payload) bool {
 	return true
 }
 
-// cyclic gives n bytes of b, over and over, from at on.
+// cyclic returns n bytes of b repeated, from offset at.
 func cyclic(b []byte, at, n int64) []byte {
 	out := make([]byte, 0, n)
 	for int64(len(out)) < n {
@@ -288,7 +299,7 @@ func (p *connPlayer) frame(f frameHead, body payload) bool {
 	return err == nil && p.write(frameBytes(f.kind, f.flags, p.streamOf(f), f.length, p.fill(b)))
 }
 
-// frameBytes is a frame; length is -1 where it is that of the payload.
+// frameBytes encodes a frame; length -1 means the length of the payload.
 func frameBytes(kind, flags byte, stream uint32, length int64, b []byte) []byte {
 	if length < 0 {
 		length = int64(len(b))
@@ -297,8 +308,10 @@ func frameBytes(kind, flags byte, stream uint32, length int64, b []byte) []byte 
 	return append(binary.BigEndian.AppendUint32(head, stream), b...)
 }
 
-// replyFields stand before a gRPC reply.
-var replyFields = []hpack.HeaderField{{Name: ":status", Value: "200"}, {Name: "content-type", Value: "application/grpc+proto"}}
+// replyFields precede a gRPC reply.
+var replyFields = []hpack.HeaderField{
+	{Name: ":status", Value: "200"}, {Name: "content-type", Value: "application/grpc+proto"},
+}
 
 func (p *connPlayer) headers(f frameHead) bool {
 	fields := f.fields
@@ -308,7 +321,7 @@ func (p *connPlayer) headers(f frameHead) bool {
 	return p.write(frameBytes(f.kind, f.flags, p.streamOf(f), f.length, p.fill(encodeFields(fields))))
 }
 
-// replyGRPC is a whole reply: with status 0 one message, else the message of the status.
+// replyGRPC sends a whole reply: with status 0 one message, else the message of the status.
 func (p *connPlayer) replyGRPC(code int, body payload) bool {
 	head := frameHead{kind: byte(http2.FrameHeaders), flags: flagEndHeaders, length: -1, stream: -1}
 	end := head
@@ -316,7 +329,8 @@ func (p *connPlayer) replyGRPC(code int, body payload) bool {
 	end.fields = []hpack.HeaderField{{Name: "grpc-status", Value: strconv.Itoa(code)}}
 	if code != 0 {
 		text, err := body.flat()
-		end.fields = append(append([]hpack.HeaderField{}, replyFields...), append(end.fields, hpack.HeaderField{Name: "grpc-message", Value: string(text)})...)
+		end.fields = append(append([]hpack.HeaderField{}, replyFields...),
+			append(end.fields, hpack.HeaderField{Name: "grpc-message", Value: string(text)})...)
 		return err == nil && p.headers(end)
 	}
 	message := append(payload{{prefix(0, body.size()), 1}}, body...)

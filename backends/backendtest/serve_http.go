@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// serveHTTP answers requests of HTTP/1.1 until the client goes. Beside "send", handlers have
+// serveHTTP answers HTTP/1.1 requests until the client goes. In addition to "send", handlers have
 //
-//	command = "reply" SP STATUS [ SP PAYLOAD ]  ; a whole reply, JSON by its head
-//	        / "head" SP STATUS *FIELD           ; the head alone, with these fields: "Name: value"
+//	command = "reply" SP STATUS [ SP PAYLOAD ]  ; a whole reply, declared as JSON
+//	        / "head" SP STATUS *FIELD           ; the head only, with these fields: "Name: value"
 //	        / "chunk" SP PAYLOAD                ; one chunk of a body; an empty one ends it
 func (p *connPlayer) serveHTTP() bool {
 	for {
@@ -22,7 +22,8 @@ func (p *connPlayer) serveHTTP() bool {
 		if err != nil {
 			return false
 		}
-		goes, found := p.handle(r.URL.Path, pendingRequest{id: idOf(body, r.Header.Get("Content-Encoding") == "gzip")})
+		goes, found := p.handle(r.URL.Path,
+			pendingRequest{id: idOf(body, r.Header.Get("Content-Encoding") == "gzip")})
 		if !found {
 			goes = p.replyHTTP(http.StatusNotFound, nil)
 		}
@@ -33,7 +34,8 @@ func (p *connPlayer) serveHTTP() bool {
 }
 
 func (p *connPlayer) replyHTTP(status int, body payload) bool {
-	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", status, http.StatusText(status), body.size())
+	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		status, http.StatusText(status), body.size())
 	return p.send(append(payload{{[]byte(head), 1}}, body...))
 }
 

@@ -46,16 +46,17 @@ func TestPayloads(t *testing.T) {
 		`send proto(1:"m" 2:150 3:(1:"x") 4:hex(ff))`: "\x0a\x01m\x10\x96\x01\x1a\x03\x0a\x01x\x22\x01\xff",
 		`chunk "abc"*10; chunk`:                       "1e\r\n" + strings.Repeat("abc", 10) + "\r\n0\r\n\r\n",
 		`head 404 "A: b"`:                             "HTTP/1.1 404 Not Found\r\nA: b\r\n\r\n",
-		`reply 200 "ok"`:                              "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\nok",
-		`settings MAX_CONCURRENT_STREAMS=1`:           "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x01",
-		`goaway 7 ENHANCE_YOUR_CALM "no"`:             "\x00\x00\x0a\x07\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x0bno",
-		`window 3 5`:                                  "\x00\x00\x04\x08\x00\x00\x00\x00\x03\x00\x00\x00\x05",
-		`frame data end stream=9 length=100 "x"`:      "\x00\x00\x64\x00\x01\x00\x00\x00\x09x",
-		`frame 0x2a flags=0x80 stream=0 ""`:           "\x00\x00\x00\x2a\x80\x00\x00\x00\x00",
-		`frame headers stream=1 flags=4 hex(88)`:      "\x00\x00\x01\x01\x04\x00\x00\x00\x01\x88",
-		`headers end stream=1 "a: b"`:                 "\x00\x00\x05\x01\x05\x00\x00\x00\x01\x00\x01a\x01b",
-		`ping`:                                        "\x00\x00\x08\x06\x00\x00\x00\x00\x0012345678",
-		`split 1 1ms; send "slow"`:                    "slow",
+		`reply 200 "ok"`: "HTTP/1.1 200 OK\r\nContent-Type: " +
+			"application/json\r\nContent-Length: 2\r\n\r\nok",
+		`settings MAX_CONCURRENT_STREAMS=1`:      "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x01",
+		`goaway 7 ENHANCE_YOUR_CALM "no"`:        "\x00\x00\x0a\x07\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x0bno",
+		`window 3 5`:                             "\x00\x00\x04\x08\x00\x00\x00\x00\x03\x00\x00\x00\x05",
+		`frame data end stream=9 length=100 "x"`: "\x00\x00\x64\x00\x01\x00\x00\x00\x09x",
+		`frame 0x2a flags=0x80 stream=0 ""`:      "\x00\x00\x00\x2a\x80\x00\x00\x00\x00",
+		`frame headers stream=1 flags=4 hex(88)`: "\x00\x00\x01\x01\x04\x00\x00\x00\x01\x88",
+		`headers end stream=1 "a: b"`:            "\x00\x00\x05\x01\x05\x00\x00\x00\x01\x00\x01a\x01b",
+		`ping`:                                   "\x00\x00\x08\x06\x00\x00\x00\x00\x0012345678",
+		`split 1 1ms; send "slow"`:               "slow",
 	} {
 		if got := said(t, script); got != want {
 			t.Errorf("%s:\ngot  %q\nwant %q", script, got, want)
@@ -81,7 +82,8 @@ on bomb; head 200 "Content-Encoding: gzip" "Connection: close"; send gzip("01234
 		{"/y", "404 "},
 		{"/bomb", "200 " + strings.Repeat("0123456789", 100)},
 	} {
-		reply, err := client.Post("http://"+r.Address+c.path, "", strings.NewReader(`{"id":"00000000000000000042"}`))
+		reply, err := client.Post("http://"+r.Address+c.path,
+			"", strings.NewReader(`{"id":"00000000000000000042"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,19 +107,22 @@ on No; reply 5 "not here"
 on Stream/open; headers
 on Stream/message; data message(proto(1:"again")); data message(proto(1:"and"))
 on Stream; trailers 0`)
-	c, err := grpc.NewClient(r.Address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(8<<20)))
+	c, err := grpc.NewClient(r.Address, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(8<<20)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for method, want := range map[string]string{"One": "one", "Large": strings.Repeat("0123456789", 300<<10)} {
 		reply := &wrapperspb.StringValue{}
-		if err := c.Invoke(t.Context(), "/s/"+method, wrapperspb.String("hello"), reply); err != nil || reply.Value != want {
+		if err := c.Invoke(t.Context(), "/s/"+method, wrapperspb.String("hello"), reply); err != nil ||
+			reply.Value != want {
 			t.Errorf("%s: %d bytes, %v", method, len(reply.Value), err)
 		}
 	}
 	for method, code := range map[string]codes.Code{"No": codes.NotFound, "Unknown": codes.Unimplemented} {
-		if err := c.Invoke(t.Context(), "/s/"+method, wrapperspb.String(""), &wrapperspb.StringValue{}); status.Code(err) != code {
+		if err := c.Invoke(t.Context(), "/s/"+method, wrapperspb.String(""),
+			&wrapperspb.StringValue{}); status.Code(err) != code {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
@@ -147,7 +152,8 @@ on Stream; trailers 0`)
 // TestCertificates: what is wrong with a certificate is what the script names.
 func TestCertificates(t *testing.T) {
 	for name, want := range map[string]string{
-		"good": "", "expired": "expired", "future": "not yet valid", "other-host": "any IP SANs", "untrusted": "unknown authority", "mutual": "certificate required",
+		"good": "", "expired": "expired", "future": "not yet valid", "other-host": "any IP SANs",
+		"untrusted": "unknown authority", "mutual": "certificate required",
 	} {
 		r := backendtest.StartRaw(t, backendtest.RawOptions{}, nil, "accept; tls "+name+"; read 1; send \"hi\"")
 		text, err := os.ReadFile(r.CA)
@@ -157,7 +163,8 @@ func TestCertificates(t *testing.T) {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(text)
 		got, err := dialTLS(t, r.Address, &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13})
-		if want == "" && (got != "hi" || err != nil) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if want == "" && (got != "hi" || err != nil) ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

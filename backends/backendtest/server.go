@@ -9,50 +9,52 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Fault is a way of a server to behave.
+// Fault is a behaviour of a server.
 type Fault string
 
-// The faults. A Suite has a server for each, or says why it cannot.
+// The faults. A Suite has a server for each, or a reason why not.
 const (
-	None        Fault = "none"         // answers rightly, and keeps the connection
+	None        Fault = "none"         // good answers on a kept connection
 	Delay       Fault = "delay"        // answers after Pause
-	SlowHead    Fault = "slow head"    // the reply comes byte by byte
-	SlowBody    Fault = "slow body"    // Pause lies between the first and the last byte of the reply
-	Refused     Fault = "refused"      // as None; the suite takes it down
+	SlowHead    Fault = "slow head"    // the reply arrives byte by byte
+	SlowBody    Fault = "slow body"    // Pause between the first and the last byte of the reply
+	Refused     Fault = "refused"      // as None; the suite takes the server down
 	ResetBefore Fault = "reset before" // RST after the request
 	ResetBody   Fault = "reset body"   // RST within the reply
-	ShortBody   Fault = "short body"   // closes before the reply is as long as it said
-	WrongLength Fault = "wrong length" // the reply is longer than it said
-	Failure     Fault = "status"       // answers with a failure of the protocol (HTTP 500, a gRPC status), saying Words
-	Malformed   Fault = "malformed"    // answers with what is no reply
-	Never       Fault = "never"        // takes the request and says nothing
-	CloseAfter  Fault = "close after"  // closes after every reply without having said so
-	CloseUnder  Fault = "close under"  // answers one request, takes another, and closes without a reply
-	CloseIdle   Fault = "close idle"   // closes the first connection a while after its first reply
-	BadTLS      Fault = "tls"          // cannot agree on TLS with the client
+	ShortBody   Fault = "short body"   // closes before the announced length of the reply
+	WrongLength Fault = "wrong length" // the reply is longer than announced
+	// answers with a failure of the protocol (HTTP 500, a gRPC status) and FailureText
+	Failure    Fault = "status"
+	Malformed  Fault = "malformed"   // answers with bytes that are not a reply
+	Never      Fault = "never"       // takes the request and does not answer
+	CloseAfter Fault = "close after" // closes after every reply without announcing it
+	CloseUnder Fault = "close under" // answers one request, takes another, and closes without a reply
+	CloseIdle  Fault = "close idle"  // closes the first connection some time after its first reply
+	BadTLS     Fault = "tls"         // cannot agree on TLS with the client
 )
 
-// FailureText are what a server with the fault Failure says.
+// FailureText is the error text of a server with the fault Failure.
 const FailureText = "no such luck"
 
 // Server is a server with a fault.
 type Server struct {
 	URL      string
 	TLS      *backends.TLSOptions
-	Size     func(n int) // told the bytes of a request before the first is sent; nil: not wanted
-	Accepted func() int  // connections so far; nil: not known
-	Down     func()      // ends it: later connections are refused; nil only if not Refused
+	Size     func(n int) // called with the bytes of a request before the first is sent; nil: not needed
+	Accepted func() int  // connections so far; nil: unknown
+	Down     func()      // stops it: later connections are refused; nil only if not Refused
 }
 
 // Servers starts servers by fault.
 type Servers map[Fault]func(t testing.TB) Server
 
-// HTTP gives raw servers for a kind that speaks HTTP/1.1. reply is a whole, right reply that keeps the connection,
-// with a Content-Length and content of at least two bytes.
+// HTTP returns raw servers for a kind that speaks HTTP/1.1. reply is a whole, good reply that keeps
+// the connection, with a Content-Length and content of at least two bytes.
 func HTTP(o RawOptions, reply string) Servers {
 	last := len(reply) - 1
 	said := `{"error":"` + FailureText + `"}`
-	failure := fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
+	failure := fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
 	all := Servers{}
 	for fault, script := range map[Fault][]string{
 		None:        {"read size", send(reply), "repeat"},
@@ -69,12 +71,14 @@ func HTTP(o RawOptions, reply string) Servers {
 		Never:       {"read size", "hang"},
 		CloseAfter:  {"read size", send(reply), "close"},
 		CloseUnder:  {"read size", send(reply), "read size", "close"},
-		CloseIdle:   {"read size", send(reply), "delay 30ms", "close", "accept", "read size", send(reply), "repeat"},
+		CloseIdle: {
+			"read size", send(reply), "delay 30ms", "close", "accept", "read size", send(reply), "repeat",
+		},
 	} {
 		all[fault] = func(t testing.TB) Server { return httpServer(t, o, "accept\n"+strings.Join(script, "\n")) }
 	}
 	all[BadTLS] = func(t testing.TB) Server {
-		// It answers a handshake with words. With verification alone a server could not be told from a silent one.
+		// It answers a handshake with text: a failed verification could not be told from a silent server.
 		r := StartRaw(t, RawOptions{}, nil, "accept\nread 1\n"+send("HTTP/1.0 400 Bad Request\r\n\r\nnot TLS\n"))
 		return Server{URL: "https://" + r.Address, Size: r.Size, Accepted: r.Accepted, Down: r.Down}
 	}

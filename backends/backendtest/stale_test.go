@@ -18,7 +18,9 @@ import (
 const marked = "\x0a\x04MARK"
 
 func staleRequest() backends.Request {
-	return backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}}
+	return backends.Request{
+		Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}},
+	}
 }
 
 // leavers are servers that answer one request on each connection and end it, by the way they do so.
@@ -38,8 +40,9 @@ func leavers() map[string]func(t testing.TB) Server {
 	return all
 }
 
-// Servers that end each connection after its first reply cost reconnects, never errors: at every moment at which a
-// request can meet the end, from lanes with a connection each and from lanes that share.
+// Servers that end each connection after its first reply cost reconnects, never errors: at every
+// moment at which a request can meet the end, from lanes with a connection each and from lanes that
+// share.
 func TestStaleStress(t *testing.T) {
 	for name, server := range leavers() {
 		for _, shape := range []struct{ lanes, connections, requests int }{{1, 0, 500}, {8, 8, 1000}, {8, 0, 500}} {
@@ -48,8 +51,12 @@ func TestStaleStress(t *testing.T) {
 					shape.requests = 10_000
 				}
 				kind := map[mode]string{serial: "closed loop", parked: "open loop"}[m]
-				t.Run(fmt.Sprintf("%s, %d lanes, %d connections, %s", name, shape.lanes, shape.connections, kind), func(t *testing.T) {
-					s := Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m", Connections: shape.connections}, Request: staleRequest(), Servers: Servers{CloseAfter: server}, Patience: 20 * time.Second}
+				t.Run(fmt.Sprintf("%s, %d lanes, %d connections, %s",
+					name, shape.lanes, shape.connections, kind), func(t *testing.T) {
+					s := Suite{
+						Kind: kserve.Kind(), Target: backends.Target{Model: "m", Connections: shape.connections},
+						Request: staleRequest(), Servers: Servers{CloseAfter: server}, Patience: 20 * time.Second,
+					}
 					staleStress(newBench(t, &s, CloseAfter), m, shape.lanes, shape.requests)
 				})
 			}
@@ -86,7 +93,8 @@ func staleStress(b *bench, m mode, lanes, requests int) {
 		})
 	}
 	wg.Wait()
-	b.t.Logf("%d requests, %d reconnects, %d waited for one, %d connections", requests, redialled.Load(), waited.Load(), b.server.Accepted())
+	b.t.Logf("%d requests, %d reconnects, %d waited for one, %d connections",
+		requests, redialled.Load(), waited.Load(), b.server.Accepted())
 	if got := redialled.Load(); got < int64(requests-lanes) && lanes == 1 || got < 1 {
 		b.t.Errorf("%d requests on as many connections: %d reconnects", requests, got)
 	}

@@ -11,7 +11,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Pause is how long servers with the faults Delay and SlowBody wait: only lower bounds are checked.
+// Pause is the waiting time of servers with the faults Delay and SlowBody: only lower bounds are
+// checked.
 const Pause = 30 * time.Millisecond
 
 // Suite is a backend under test.
@@ -20,23 +21,25 @@ type Suite struct {
 	Target  backends.Target  // URL and TLS come from the server
 	Request backends.Request // a small request that the servers answer
 	Servers Servers
-	// Without says why there is no server for a fault. A fault must be in one of the two.
+	// Without holds the reasons why there is no server for a fault. Each fault must be in Servers or
+	// here.
 	Without map[Fault]string
-	// Classes are the classes that a fault may have where the suite's own table does not fit the transport.
+	// Classes overrides the classes of a fault if the suite's own table does not fit the transport.
 	Classes map[Fault][]backends.ErrorClass
-	// Patience is how long a lane may take for anything before it counts as stuck; 0: 20 s.
+	// Patience is the time after which a lane counts as stuck; 0: 20 s.
 	Patience time.Duration
-	// Shared: lanes share connections, or use none twice, so that redials do not show in the samples of a lane.
+	// Shared: lanes share connections, or use none twice, so that redials do not show in the samples
+	// of a lane.
 	Shared bool
-	// Depth is how many requests the lanes are to carry at once; 0: 1. With more, each request of a check goes out in another
-	// slot, and each fault is tried with all slots in flight too.
+	// Depth is the wanted depth of the lanes; 0: 1. With more, each request of a check goes out in
+	// another slot, and each fault is also tried with all slots in flight.
 	Depth int
-	// Blocking asks for lanes that keep their processors while they wait. There are enough in the meantime, for lanes that wait while
-	// nothing is in flight too.
+	// Blocking asks for lanes that block their threads while they wait (LaneOptions.MaxBlocked),
+	// including lanes that wait while nothing is in flight.
 	Blocking bool
 }
 
-// faultClasses are those that a request may end with, by fault.
+// faultClasses are the classes that a request may end with, by fault.
 var faultClasses = map[Fault][]backends.ErrorClass{
 	None: {backends.OK}, Delay: {backends.OK}, SlowHead: {backends.OK}, SlowBody: {backends.OK},
 	CloseAfter: {backends.OK}, CloseUnder: {backends.OK}, CloseIdle: {backends.OK},
@@ -57,18 +60,24 @@ type Check struct {
 	Run  func(t testing.TB, s Suite)
 }
 
-// Checks are all tests of the suite. Run runs them; they are apart so that a test can prove that they fail when they
-// should.
+// Checks returns all tests of the suite. Run runs them; they are separate so that a test can prove
+// that they fail when they should.
 func Checks() []Check {
 	checks := []Check{{"every fault has a server", checkComplete}}
-	for _, f := range []Fault{None, SlowHead, Refused, ResetBefore, ResetBody, ShortBody, WrongLength, Failure, Malformed, Never} {
+	for _, f := range []Fault{
+		None, SlowHead, Refused, ResetBefore, ResetBody, ShortBody, WrongLength, Failure, Malformed, Never,
+	} {
 		checks = append(checks,
 			Check{string(f) + ", one goroutine", func(t testing.TB, s Suite) { checkFault(t, s, f, serial) }},
 			Check{string(f) + ", parked", func(t testing.TB, s Suite) { checkFault(t, s, f, parked) }})
 	}
-	for _, f := range []Fault{None, Delay, Refused, ResetBefore, ResetBody, ShortBody, Failure, Malformed, Never} {
+	for _, f := range []Fault{
+		None, Delay, Refused, ResetBefore, ResetBody, ShortBody, Failure, Malformed, Never,
+	} {
 		checks = append(checks,
-			Check{string(f) + ", all slots, one goroutine", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, serial) }},
+			Check{
+				string(f) + ", all slots, one goroutine", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, serial) },
+			},
 			Check{string(f) + ", all slots, parked", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, parked) }})
 	}
 	return append(checks,
@@ -92,7 +101,7 @@ func Checks() []Check {
 	)
 }
 
-// Run puts a backend to the test.
+// Run tests a backend.
 func Run(t *testing.T, s Suite) {
 	if s.Patience == 0 {
 		s.Patience = 20 * time.Second
@@ -110,16 +119,16 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// maxBlocked is more than the processors that lanes of one check keep.
+// maxBlocked exceeds the number of threads that the lanes of one check block.
 const maxBlocked = 32
 
-// depth is how many slots a lane has.
+// depth returns the number of slots of a lane.
 func (s *Suite) depth() int { return max(s.Depth, 1) }
 
-// has says whether there is a server for f.
+// has reports whether there is a server for f.
 func (s *Suite) has(f Fault) bool { return s.Servers[f] != nil }
 
-// allowed are the classes that f may have.
+// allowed returns the classes that f may have.
 func (s *Suite) allowed(f Fault) []backends.ErrorClass {
 	if c := s.Classes[f]; c != nil {
 		return c
@@ -145,7 +154,7 @@ type bench struct {
 	call   *backends.Call
 }
 
-// newBench opens a Conn; all ends with the test.
+// newBench opens a Conn; all of it ends with the test.
 func newBench(t testing.TB, s *Suite, f Fault) *bench {
 	t.Helper()
 	b := &bench{t: t, s: s, server: s.Servers[f](t), clock: backends.Clock{Origin: time.Now().Add(-time.Second)}}

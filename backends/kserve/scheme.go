@@ -32,11 +32,11 @@ func (a *serverContact) explainScheme(e *endpoint, url, call string, err error) 
 //
 //	scheme         result                                                  suggestion
 //	https grpcs    silence, and the server has asked for a client          none: it speaks TLS, and is late
-//	certificate
+//	               certificate
 //	https grpcs    any of these, and the server has asked for one          another client certificate
 //	https grpcs    end of the connection                                   the same without TLS
 //	https grpcs    no TLS handshake, or an accepted connection and         the same without TLS
-//	silence
+//	               silence
 //	https grpcs    TLS without the protocol                                the other protocol, with TLS
 //	http           a TLS alert in place of a reply                         https
 //	any            bytes of another protocol                               the other protocol; grpc: TLS too

@@ -1,7 +1,8 @@
-// Package cudatest is a stand-in of NVIDIA's driver for tests of shared memory on machines without a GPU: a C library by the
-// driver's name, which logs every call and can fail any.
+// Package cudatest is a stand-in for NVIDIA's driver in tests of shared memory on machines without
+// a GPU: a C library with the driver's name that logs every call and can fail any.
 //
-// It is not: a GPU, a driver that computes anything, a way to load a library (who tests does, in this process or another).
+// It is not: a GPU, a driver that computes anything, a loader of libraries (the test does that, in
+// this process or another).
 package cudatest
 
 import (
@@ -18,14 +19,15 @@ import (
 //go:embed testdata/libcuda.c
 var source string
 
-// Driver is a library that was compiled for one test process, in a folder of its own.
+// Driver is a library that was compiled for one test process, in a directory of its own.
 type Driver struct{ dir string }
 
-// Compile makes the library with gcc.
+// Compile builds the library with gcc.
 func Compile(t testing.TB) *Driver {
 	t.Helper()
 	d := &Driver{dir: t.TempDir()}
-	cmd := exec.Command("gcc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", d.Library(), "-x", "c", "-", "-lpthread", "-lrt", "-ldl")
+	cmd := exec.Command("gcc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o",
+		d.Library(), "-x", "c", "-", "-lpthread", "-lrt", "-ldl")
 	cmd.Stdin = strings.NewReader(source)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
@@ -33,11 +35,12 @@ func Compile(t testing.TB) *Driver {
 	return d
 }
 
-// Library is the library's path. Once it is loaded the loader finds it by the driver's name too.
+// Library returns the library's path. Once it is loaded the loader finds it by the driver's name
+// too.
 func (d *Driver) Library() string { return filepath.Join(d.dir, "libcuda.so.1") }
 
-// Reset forgets the calls so far, and lets the calls fail that lines of FUNCTION NTH CODE name: "*" is any function, 0 every
-// call. There are so many GPUs from then on.
+// Reset clears the log of calls, and makes calls fail as fail says in lines of FUNCTION NTH CODE:
+// "*" is any function, 0 every call. From then on there are devices GPUs.
 func (d *Driver) Reset(t testing.TB, fail string, devices int) {
 	t.Helper()
 	d.write(t, "calls", "")
@@ -52,7 +55,7 @@ func (d *Driver) write(t testing.TB, name, text string) {
 	}
 }
 
-// Note adds a line to the calls, beside those of the driver: what else happens between them.
+// Note adds a line to the log of calls: an event other than a call of the driver.
 func (d *Driver) Note(t testing.TB, line string) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(d.dir, "calls"), os.O_APPEND|os.O_WRONLY, 0o600)
@@ -67,7 +70,7 @@ func (d *Driver) Note(t testing.TB, line string) {
 	}
 }
 
-// Calls are those since Reset, one a line.
+// Calls returns the calls since Reset, one per line.
 func (d *Driver) Calls(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(d.dir, "calls"))
@@ -77,7 +80,8 @@ func (d *Driver) Calls(t testing.TB) string {
 	return string(text)
 }
 
-// Left is what this process has not given back: memory by its names, contexts, and threads that still have one.
+// Left returns what this process has not released: memory by its names, contexts, and threads with
+// a current context.
 func (d *Driver) Left(t testing.TB) string {
 	t.Helper()
 	names, err := filepath.Glob(fmt.Sprintf("/dev/shm/sluice-gpu-%d-*", os.Getpid()))

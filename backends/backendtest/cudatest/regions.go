@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Regions is how many regions of GPUs the server at an HTTP URL says that it has, by GPU.
+// Regions returns the number of registered GPU regions of the server at an HTTP URL, by GPU.
 func Regions(t testing.TB, url string) map[int]int {
 	t.Helper()
 	reply, err := http.Get(url + "/v2/cudasharedmemory/status")

@@ -16,7 +16,7 @@ import (
 //	phase    frames of the call's stream                       then
 //	head     HEADERS (1xx: again)                              content; the end, with END_STREAM
 //	content  DATA                                              content; the end, with END_STREAM
-//	HEADERS with END_STREAM: the trailers             the end
+//	         HEADERS with END_STREAM: the trailers             the end
 //	any      RST_STREAM                                        the end
 //
 // Frames after the end belong to no call.
