@@ -2,8 +2,8 @@ package convert
 
 import "encoding/json"
 
-// generator is the command in the data of --service-kind dynamic_grpc whose output is the messages; nil where there is
-// none, or the file is not here.
+// generator returns the command in the data of --service-kind dynamic_grpc whose output is the
+// messages; nil without one, or without the file.
 func (s *settings) generator() []string {
 	if s.kind != "dynamic_grpc" {
 		return nil

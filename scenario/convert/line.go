@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// line is a command line and what is wrong with it. Its text is the arguments, quoted, on one line.
+// line is a command line and its mistakes. Its text is the arguments, quoted, on one line.
 type line struct {
 	args  []string
 	text  string
@@ -29,7 +29,7 @@ func newLine(args []string) *line {
 	return l
 }
 
-// given is an option as it was given.
+// given is an option with its value.
 type given struct {
 	*option
 	value  string
@@ -37,12 +37,13 @@ type given struct {
 	nameAt int // index of the argument that holds the name
 }
 
-// String is the option as it is called in messages: --percentile, or -m where it has no long name.
+// String returns the option's name in messages: --percentile, or -m where it has no long name.
 func (g given) String() string { return g.option.String() }
 
 // say adds a diagnostic about argument i.
 func (l *line) say(severity source.Severity, i int, code, format string, args ...any) *source.Diagnostic {
-	d := source.Diagnostic{Severity: severity, Code: code, Summary: fmt.Sprintf(format, args...), Pos: source.Pos{File: LineFile, Line: 1, Column: 1}}
+	d := source.Diagnostic{Severity: severity, Code: code, Summary: fmt.Sprintf(format,
+		args...), Pos: source.Pos{File: LineFile, Line: 1, Column: 1}}
 	if i >= 0 && i < len(l.at) {
 		d.Pos.Column, d.Width = l.at[i], l.wide[i]
 	}
@@ -62,7 +63,8 @@ func (l *line) warn(i int, code, format string, args ...any) *source.Diagnostic 
 //
 //	line   = { "--" name [ "=" value | value ] | "-" letter { letter } [ value ] }
 //	name   = an option's long name, or a prefix of exactly one
-//	letter = a flag's, or the last of its argument: an option's with a value, which follows at once or as the next argument
+//	letter = a flag's, or the last of its argument: that of an option with a value,
+//	         which follows at once or as the next argument
 func (l *line) parse() []given {
 	var list []given
 	for i := 0; i < len(l.args); {
@@ -84,14 +86,16 @@ func (l *line) parse() []given {
 	return list
 }
 
-// stray tells of an argument that belongs to no option: perf_analyzer takes no notice of it.
+// stray warns of an argument that belongs to no option, which perf_analyzer ignores.
 func (l *line) stray(i int) {
 	if isProgram(l.args[i]) {
-		l.fail(i, codeArgument, "a second %s begins here", l.args[i]).Detail = "convert each command by itself: their stages run side by side under `parallel` in one plan"
+		d := l.fail(i, codeArgument, "a second %s begins here", l.args[i])
+		d.Detail = "convert each command by itself: " +
+			"their stages run side by side under `parallel` in one plan"
 		return
 	}
 	d := l.warn(i, codeArgument, "%q belongs to no option and is left out", l.args[i])
-	if d.Detail = "a value with blanks stands in quotes"; strings.Contains(l.args[i], ":") {
+	if d.Detail = "a value with blanks needs quotes"; strings.Contains(l.args[i], ":") {
 		d.Detail = "a server's address is given with -u"
 	}
 }
@@ -126,7 +130,7 @@ func (l *line) next(g given) ([]given, int) {
 	return []given{g}, g.at + 1
 }
 
-// named is the option with this name, or the only one that begins with it.
+// named returns the option with this name, or the only one that begins with it.
 func (l *line) named(i int, name string) *option {
 	all := table()
 	var begin []*option
@@ -186,7 +190,7 @@ func (l *line) short(i int) (list []given, next int) {
 	return list, i + 1
 }
 
-// likely is the long option that someone meant who wrote one dash: -streaming.
+// likely returns the long option that is written with one dash: -streaming; "": there is none.
 func (l *line) likely(word string) string {
 	name, _, _ := strings.Cut(word, "=")
 	all := table()

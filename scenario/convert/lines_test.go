@@ -119,7 +119,8 @@ func planOf(t *testing.T, text string) string {
 	return b.String() + out.Plan
 }
 
-// valid compiles a plan, as validate does. Certificates that are none are the one mistake of these plans.
+// valid compiles a plan, as validate does. Certificates that are none are the one mistake of these
+// plans.
 func valid(t *testing.T, text string) {
 	t.Helper()
 	plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{})

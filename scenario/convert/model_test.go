@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/convert"
 )
 
-// What the server says of the model decides where perf_analyzer decides by it: whether requests form sequences, as long as the
-// data or as it has them, and which inputs hold the text of --string-data. Without it the plan has what the command line says.
+// What the server says of the model decides where perf_analyzer decides by it: whether requests
+// form sequences, as long as the data or as it has them, and which inputs hold the text of
+// --string-data. Without it the plan has what the command line says.
 func TestModel(t *testing.T) {
 	write(t)
 	if err := os.WriteFile("marked.json", []byte("\ufeff"+`{"data": [{"INPUT0": [1]}, {"INPUT0": [2]}]}`), 0o600); err != nil {
@@ -73,8 +74,8 @@ func TestModelWithBatches(t *testing.T) {
 	}
 }
 
-// Data is read only where its rows decide about the plan, and never what is no file: a pipe without a writer would hold up the
-// conversion.
+// Data is read only where its rows decide about the plan, and never what is no file: a pipe without
+// a writer would hold up the conversion.
 func TestDataIsReadWhereItDecides(t *testing.T) {
 	write(t)
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// page is the text of a plan as it grows. Comments of neighbouring lines stand below each other.
+// page is the text of a plan as it grows. Comments of neighbouring lines are aligned.
 type page struct{ lines []pageLine }
 
 type pageLine struct{ text, comment string }
 
-// add is a line; comment may be "".
+// add appends a line; comment may be "".
 func (p *page) add(text, comment string) { p.lines = append(p.lines, pageLine{text, comment}) }
 
-// remark is lines of comment.
+// remark appends lines of comment.
 func (p *page) remark(indent string, texts ...string) {
 	for _, t := range texts {
 		p.add(indent+"# "+t, "")
 	}
 }
 
-// String is the text.
+// String returns the text.
 func (p *page) String() string {
 	const widest = 72
 	var b strings.Builder
@@ -39,7 +39,8 @@ func (p *page) String() string {
 			l := p.lines[i]
 			b.WriteString(l.text)
 			if l.comment != "" {
-				b.WriteString(strings.Repeat(" ", max(2, column+2-utf8.RuneCountInString(l.text))) + "# " + oneLine(l.comment))
+				gap := max(2, column+2-utf8.RuneCountInString(l.text))
+				b.WriteString(strings.Repeat(" ", gap) + "# " + oneLine(l.comment))
 			}
 			b.WriteByte('\n')
 		}
@@ -50,7 +51,7 @@ func (p *page) String() string {
 	return b.String()
 }
 
-// oneLine is text that cannot end a comment.
+// oneLine returns text without line breaks, which would end a comment.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strconv.IsPrint(r) {

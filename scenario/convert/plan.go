@@ -11,14 +11,14 @@ import (
 	"unicode"
 )
 
-// plan writes the text. What has no equal is a comment at its head and a warning.
+// plan writes the text. An option without an equal is a comment at its head and a warning.
 func (s *settings) plan() string {
 	body := &page{}
 	s.target(body)
 	s.data(body)
 	s.stage(body)
 	s.output(body)
-	s.unsaid()
+	s.leftovers()
 	s.rest(body)
 
 	head := &page{}
@@ -41,35 +41,38 @@ func (s *settings) plan() string {
 
 var notOfNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// name is the plan's: the model's, in the letters that a plan's name has.
+// name returns the plan's name: the model's, in the letters that a plan's name may have.
 func (s *settings) name() string {
-	name := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(cmp.Or(s.model, s.method)), "-"), "._-")
+	name := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(cmp.Or(s.model, s.method)), "-"),
+		"._-")
 	return scalar(cmp.Or(name, "perf-analyzer"))
 }
 
 // no names an option that the plan has no equal for.
 func (s *settings) no(option, text string) { s.notes = append(s.notes, note{option, text}) }
 
-// idle names an option that needs nothing in a plan.
+// idle names an option that needs no key in a plan.
 func (s *settings) idle(option, text string) {
 	if s.has(option) {
 		s.asides = append(s.asides, note{option, text})
 	}
 }
 
-// unsaid lists what no other part of the plan has taken up.
-func (s *settings) unsaid() {
+// leftovers names the options that no other part of the plan covers.
+func (s *settings) leftovers() {
 	s.idle("-v", "every window, and the parts of every latency, are in result.json")
 	s.idle("--async", "no request here waits for another, whatever the client's ways are")
 	s.idle("--sync", "no request here waits for another, whatever the client's ways are")
 	if s.verboseCSV {
-		s.idle("--verbose-csv", "the table with the further columns is perf_analyzer_verbose.csv, always written")
+		s.idle("--verbose-csv",
+			"the table with the further columns is perf_analyzer_verbose.csv, always written")
 	}
 	if s.has("--max-threads") && !s.heldBack() && !s.shareStreams() {
 		s.idle("--max-threads", "a request in flight takes no thread of its own")
 	}
 	if s.mpi {
-		s.no("--enable-mpi", "put the stages of all commands under `parallel` in one plan; `until: stable` then waits for all of them")
+		s.no("--enable-mpi", "put the stages of all commands under `parallel` in one plan; "+
+			"`until: stable` then waits for all of them")
 	}
 	if s.load() != modeRate && s.has("--request-distribution") {
 		s.idle("--request-distribution", "there is no request rate")
@@ -82,12 +85,13 @@ func (s *settings) unsaid() {
 	}
 }
 
-// rest names the options that neither a line of the plan nor a note speaks of.
+// rest names the options that neither a line of the plan nor a note mentions.
 func (s *settings) rest(body *page) {
-	said := map[string]bool{}
+	mentioned := map[string]bool{}
 	hear := func(text string) {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) {
-			said[word] = true
+		separates := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }
+		for word := range strings.FieldsFuncSeq(text, separates) {
+			mentioned[word] = true
 		}
 	}
 	for _, l := range body.lines {
@@ -96,15 +100,16 @@ func (s *settings) rest(body *page) {
 	for _, n := range slices.Concat(s.notes, s.asides) {
 		hear(n.option)
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(s.seen), func(a, b string) int { return s.seen[a].nameAt - s.seen[b].nameAt }) {
-		if !said[name] {
+	inOrder := func(a, b string) int { return s.seen[a].nameAt - s.seen[b].nameAt }
+	for _, name := range slices.SortedFunc(maps.Keys(s.seen), inOrder) {
+		if !mentioned[name] {
 			s.idle(name, "it says what is usual anyway, or has no effect beside the other options")
 		}
 	}
 }
 
-// path is a file of the command line as the plan names it: relative to the plan's folder, wherever that is, or whole where the
-// command line has it so.
+// path returns a file of the command line as the plan names it: relative to the plan's folder, or
+// absolute where the command line has it so.
 func (s *settings) path(p string) string {
 	if s.o.Dir == "" || filepath.IsAbs(p) {
 		return scalar(p)
@@ -131,7 +136,8 @@ func (s *settings) output(p *page) {
 		formats, why = append(formats, "perf_analyzer_csv"), append(why, "-f "+quote(s.csv))
 	}
 	if s.export != "" {
-		formats, why = append(formats, "profile_export"), append(why, "--profile-export-file "+quote(s.export))
+		formats, why = append(formats, "profile_export"), append(why,
+			"--profile-export-file "+quote(s.export))
 	}
 	if len(why) > 0 {
 		why = append(why, "in the result folder; convert --run writes these paths")
@@ -141,7 +147,8 @@ func (s *settings) output(p *page) {
 		list, why = append(list, s.percentile), append(why, "--percentile")
 		slices.Sort(list)
 	}
-	members := []string{"formats: [" + strings.Join(formats, ", ") + "]", "percentiles: " + strings.ReplaceAll(fmt.Sprint(list), " ", ", ")}
+	members := []string{"formats: [" + strings.Join(formats,
+		", ") + "]", "percentiles: " + strings.ReplaceAll(fmt.Sprint(list), " ", ", ")}
 	p.add("", "")
 	p.add("output: "+flow(members...), strings.Join(why, ", "))
 }

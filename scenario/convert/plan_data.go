@@ -30,7 +30,7 @@ func (s *settings) data(p *page) {
 	p.add("", "")
 }
 
-// files are the data's rows in perf_analyzer's own form.
+// files writes the data of files in perf_analyzer's own form.
 func (s *settings) files(p *page) {
 	var list []string
 	for _, path := range s.paths {
@@ -45,15 +45,18 @@ func (s *settings) files(p *page) {
 		for _, w := range command {
 			words = append(words, scalar(w))
 		}
-		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}", s.because("--input-data", "--data-directory")+": message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
+		why := s.because("--input-data", "--data-directory")
+		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}",
+			why+": message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
 	} else {
-		p.add("data: "+flow("file: "+file, "format: perf_analyzer"), s.because("--input-data", "--data-directory"))
+		p.add("data: "+flow("file: "+file, "format: perf_analyzer"),
+			s.because("--input-data", "--data-directory"))
 	}
 	s.idle("--string-data", "the data comes from files")
 	s.idle("--string-length", "the data comes from files")
 }
 
-// made is data that is made up: one row, sent again and again, as perf_analyzer does.
+// made writes generated data: one row, sent again and again, as perf_analyzer does.
 func (s *settings) made(p *page) {
 	kind := s.generate
 	if kind == "" {
@@ -68,7 +71,8 @@ func (s *settings) made(p *page) {
 		from = append(from, "--string-data")
 	}
 	if s.has("--string-length") && !s.has("--string-data") {
-		members, from = append(members, "string_length: "+count(s.stringLength)), append(from, "--string-length")
+		members, from = append(members,
+			"string_length: "+count(s.stringLength)), append(from, "--string-length")
 	}
 	why := "one row, sent again and again, as perf_analyzer does; more: count: 16"
 	if given := s.because(from...); given != "" {
@@ -84,13 +88,16 @@ func (s *settings) made(p *page) {
 	case s.o.Model != nil:
 		s.idle("--string-data", "no input of the model holds texts")
 	default:
-		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}; with --ask or --run the server is asked for it", constant(s.stringData)))
+		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}; "+
+			"with --ask or --run the server is asked for it", constant(s.stringData)))
 	}
 }
 
-// texts are the generators of a model's inputs, with --string-data for those that hold texts; "": it decides about none.
+// texts returns the generators of a model's inputs, with --string-data for those that hold texts;
+// "": there are none.
 func (s *settings) texts(kind string) string {
-	if !s.has("--string-data") || s.o.Model == nil || !slices.ContainsFunc(s.o.Model.Inputs, func(in Input) bool { return in.Text }) {
+	isText := func(in Input) bool { return in.Text }
+	if !s.has("--string-data") || s.o.Model == nil || !slices.ContainsFunc(s.o.Model.Inputs, isText) {
 		return ""
 	}
 	var members []string
@@ -105,7 +112,7 @@ func (s *settings) texts(kind string) string {
 	return flow(members...)
 }
 
-// constant is the generator that gives this text; some words are generators of their own.
+// constant returns the generator of this text; some words are generators of their own.
 func constant(text string) string {
 	if text == "random" || text == "zero" {
 		return "{one_of: [" + text + "]}"
@@ -113,8 +120,8 @@ func constant(text string) string {
 	return scalar(text)
 }
 
-// oneStream is how many rows the files have where they are rows of one stream, not of several; 0: they are, or cannot be read, or
-// nobody wants to know.
+// oneStream counts the rows of the files where they are one stream; 0: they are several, cannot be
+// read, or do not matter.
 func (s *settings) oneStream(wanted bool) (rows int64) {
 	for _, path := range s.paths {
 		if info, err := s.o.Stat(path); !wanted || err != nil || !info.Mode().IsRegular() {

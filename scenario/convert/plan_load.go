@@ -6,11 +6,12 @@ import (
 	"math"
 )
 
-// stage is the one stage of the plan.
+// stage writes the one stage of the plan.
 func (s *settings) stage(p *page) {
 	p.add("stages:", "")
 	id := map[loadMode]string{
-		modeConcurrency: "concurrency", modeOld: "concurrency", modeRate: "rate", modeIntervals: "intervals", modeSchedule: "schedule",
+		modeConcurrency: "concurrency", modeOld: "concurrency", modeRate: "rate",
+		modeIntervals: "intervals", modeSchedule: "schedule",
 		modePeriodic: "periodic", modeSessions: "sessions",
 	}[s.load()]
 	if s.searching() {
@@ -25,13 +26,14 @@ func (s *settings) stage(p *page) {
 	}
 }
 
-// searching reports whether the load is looked for between two values.
+// searching reports whether the load is searched between two values.
 func (s *settings) searching() bool { return s.binary && s.many() }
 
-// steered reports whether the latency threshold decides about the next level, instead of judging the only one.
+// steered reports whether the latency threshold decides the next level, instead of judging the only
+// one.
 func (s *settings) steered() bool { return s.searching() || s.many() }
 
-// limit is the latency threshold as a condition; "": there is none.
+// limit returns the latency threshold as a condition; "": there is none.
 func (s *settings) limit() string {
 	if s.threshold == 0 {
 		return ""
@@ -39,7 +41,7 @@ func (s *settings) limit() string {
 	return s.latency() + " < " + milliseconds(s.threshold)
 }
 
-// latency is the statistic that decides: the mean, or a percentile.
+// latency returns the statistic that decides: the mean, or a percentile.
 func (s *settings) latency() string {
 	if s.percentile > 0 {
 		return fmt.Sprintf("latency.p%d", s.percentile)
@@ -59,33 +61,40 @@ func (s *settings) loadLines(p *page) {
 		s.pool(p)
 	case modeIntervals:
 		p.add("    load:", "")
-		p.add("      intervals: "+flow("file: "+s.path(s.intervals), "unit: us", "at_end: repeat"), "--request-intervals")
+		p.add("      intervals: "+flow("file: "+s.path(s.intervals), "unit: us", "at_end: repeat"),
+			"--request-intervals")
 		s.pool(p)
 	case modeSchedule:
 		p.add("    load: {schedule: {}}", "--fixed-schedule: each row at its timestamp")
 	case modePeriodic:
 		r := s.periodic
 		if r.from == r.to {
-			p.add(fmt.Sprintf("    load: {concurrency: %d}", r.from), string(modePeriodic)+": so many requests at once, and no step")
+			p.add(fmt.Sprintf("    load: {concurrency: %d}", r.from),
+				string(modePeriodic)+": N requests at once, and no step")
 			s.idle("--request-period", "there is no step")
 			return
 		}
 		p.add("    load:", "")
-		p.add(fmt.Sprintf("      concurrency: {periodic: {from: %d, to: %d, step: %d, responses: %d}}", r.from, r.to, r.step, s.period), s.because(string(modePeriodic), "--request-period"))
+		const form = "      concurrency: {periodic: {from: %d, to: %d, step: %d, responses: %d}}"
+		p.add(fmt.Sprintf(form, r.from, r.to, r.step, s.period),
+			s.because(string(modePeriodic), "--request-period"))
 	case modeSessions:
 		p.add(fmt.Sprintf("    load: {concurrency: %d}", s.sessions), "--session-concurrency")
 	default:
 		r := s.concurrency
-		s.quantity(p, "concurrency", s.because(string(modeConcurrency), "-t", "-c", "-d"), count(r.from), count(r.to), count(r.step), r.to == 0)
+		s.quantity(p, "concurrency", s.because(string(modeConcurrency), "-t", "-c", "-d"),
+			count(r.from), count(r.to), count(r.step), r.to == 0)
 	}
 }
 
-// quantity writes a level, levels or a search; open: the levels end with the latency threshold alone.
+// quantity writes a level, levels or a search. open: only the latency threshold ends the levels.
 func (s *settings) quantity(p *page, key, option, from, to, step string, open bool) {
 	p.add("    load:", "")
 	switch {
 	case s.searching():
-		p.add(fmt.Sprintf("      %s: {search: {from: %s, to: %s, precision: %s, while: %q}}", key, from, to, step, s.limit()), option+", --binary-search, --latency-threshold")
+		const form = "      %s: {search: {from: %s, to: %s, precision: %s, while: %q}}"
+		p.add(fmt.Sprintf(form, key, from, to, step, s.limit()),
+			option+", --binary-search, --latency-threshold")
 	case !s.many():
 		p.add("      "+key+": "+from, option)
 	default:
@@ -102,7 +111,8 @@ func (s *settings) quantity(p *page, key, option, from, to, step string, open bo
 	}
 }
 
-// heldBack reports whether --max-threads kept requests from being sent: synchronous calls that are due by a clock.
+// heldBack reports whether --max-threads kept requests from being sent: synchronous calls that are
+// due by a clock.
 func (s *settings) heldBack() bool {
 	m := s.load()
 	return s.has("--max-threads") && !s.async && !s.streaming && (m == modeRate || m == modeIntervals)
@@ -114,7 +124,7 @@ func (s *settings) pool(p *page) {
 	}
 }
 
-// extent is how long is measured, and what comes before.
+// extent writes the length of the measurement and the warm-up.
 func (s *settings) extent(p *page) {
 	if s.warmup > 0 {
 		p.add("    warmup: "+count(s.warmup)+" requests", "--warmup-request-count")
@@ -122,7 +132,7 @@ func (s *settings) extent(p *page) {
 	switch {
 	case s.requests > 0:
 		p.add("    for: "+count(s.requests)+" requests", "--request-count")
-		s.noWindows("so many requests are measured")
+		s.noWindows("N requests are measured")
 	case s.load() == modePeriodic && s.periodic.from == s.periodic.to:
 		p.add("    for: "+count(s.periodic.from)+" requests", "each once")
 		s.noWindows("each is sent once")
@@ -132,13 +142,14 @@ func (s *settings) extent(p *page) {
 		p.add("    for: 1 pass", "every session once")
 		s.noWindows("every session is played once")
 	case s.trials == 1:
-		p.add("    for: "+s.window(), s.because("--max-trials", "--measurement-mode", s.windowOption())+": one window, shown whether stable or not")
+		why := s.because("--max-trials", "--measurement-mode", s.windowOption())
+		p.add("    for: "+s.window(), why+": one window, shown whether stable or not")
 	default:
 		s.stable(p)
 	}
 }
 
-// window is the length of one.
+// window returns the length of one window.
 func (s *settings) window() string {
 	if s.counting {
 		return count(s.windowCount) + " requests"
@@ -146,7 +157,7 @@ func (s *settings) window() string {
 	return milliseconds(s.interval)
 }
 
-// windowOption is the option that gives the length of one.
+// windowOption returns the option that sets the length of one window.
 func (s *settings) windowOption() string {
 	if s.counting {
 		return "--measurement-request-count"
@@ -160,7 +171,8 @@ func (s *settings) stable(p *page) {
 	if s.counting {
 		p.add("        window: "+s.window(), s.because("--measurement-mode", "--measurement-request-count"))
 	} else {
-		p.add("        window: "+s.window(), "--measurement-interval; perf_analyzer measures for 1.2 times as long")
+		p.add("        window: "+s.window(),
+			"--measurement-interval; perf_analyzer measures for 1.2 times as long")
 	}
 	windows := min(3, s.trials)
 	if windows != 3 {
@@ -177,12 +189,15 @@ func (s *settings) stable(p *page) {
 
 // noWindows names the options of windows where there are none.
 func (s *settings) noWindows(why string) {
-	for _, o := range []string{"--measurement-mode", "--measurement-interval", "--measurement-request-count", "--stability-percentage", "--max-trials"} {
+	for _, o := range []string{
+		"--measurement-mode", "--measurement-interval", "--measurement-request-count",
+		"--stability-percentage", "--max-trials",
+	} {
 		s.idle(o, why)
 	}
 }
 
-// request is what one request of the stage looks like.
+// request writes the keys of one request of the stage.
 func (s *settings) request(p *page) {
 	if s.batch > 1 {
 		p.add("    batch: "+count(s.batch), "-b")
@@ -199,23 +214,28 @@ func (s *settings) request(p *page) {
 		s.idle("--output-shared-memory-size", "there is no shared memory")
 	case s.inProcess():
 		if s.memory == "cuda" {
-			s.no("--shared-memory", "in process, tensors lie where the server reads them, in the memory of the CPU")
+			s.no("--shared-memory",
+				"in process, tensors lie where the server reads them, in the memory of the CPU")
 		} else {
 			s.idle("--shared-memory", "in process, tensors lie where the server reads them")
 		}
 		s.idle("--output-shared-memory-size", "the server is given as much memory as its outputs take")
 	case s.has("--output-shared-memory-size") && s.outputSize > 0:
-		p.add("    shared_memory: "+flow("kind: "+s.memory, "output_size: "+count(s.outputSize)+"B"), "--shared-memory, --output-shared-memory-size")
+		p.add("    shared_memory: "+flow("kind: "+s.memory, "output_size: "+count(s.outputSize)+"B"),
+			"--shared-memory, --output-shared-memory-size")
 	default:
 		p.add("    shared_memory: "+s.memory, "--shared-memory")
 		s.idle("--output-shared-memory-size", "outputs of a known size have their room anyway")
 	}
 }
 
-// sequenced are the stage's sequences, where the command line speaks of them.
+// sequenced writes the stage's sequences, where the command line or the model has them.
 func (s *settings) sequenced(p *page) {
 	if why := s.alone(); why != "" {
-		for _, o := range []string{"--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences"} {
+		for _, o := range []string{
+			"--num-of-sequences", "--sequence-length", "--sequence-length-variation",
+			"--sequence-id-range", "--serial-sequences",
+		} {
 			s.idle(o, why)
 		}
 		return
@@ -231,11 +251,12 @@ func (s *settings) sequenced(p *page) {
 		if s.ids.to > 0 {
 			members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, s.ids.to-1))
 		} else {
-			const usual = 1<<32 - 1 // how many ids there are, and the plan's last one
+			const usual = 1<<32 - 1 // the number of ids, and the plan's last one
 			if s.ids.from <= usual/2 {
 				members = append(members, fmt.Sprintf("ids: {from: %d}", s.ids.from))
 			} else {
-				members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, min(uint64(s.ids.from)+usual-1, math.MaxInt64)))
+				to := min(uint64(s.ids.from)+usual-1, math.MaxInt64)
+				members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, to))
 			}
 		}
 	}
@@ -250,11 +271,13 @@ func (s *settings) sequenced(p *page) {
 	} else {
 		s.idle("--sequence-length-variation", "the sequences of the data are as long as they are")
 		if rows := s.oneStream(formed); rows > 0 {
-			members = append(members, "length: "+count(rows)) // all rows are one sequence, sent again and again
+			// all rows are one sequence, sent again and again
+			members = append(members, "length: "+count(rows))
 		}
 	}
 	if formed || len(members) > 0 {
-		why := s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences")
+		why := s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation",
+			"--sequence-id-range", "--serial-sequences")
 		p.add("    sequences: "+flow(members...), cmp.Or(why, "the model keeps them"))
 	}
 }
@@ -272,7 +295,7 @@ func (s *settings) alone() string {
 	return ""
 }
 
-// lengths is how long sequences are: a length, or what a variation makes of it.
+// lengths returns the length of sequences: one, or the range of a variation.
 func (s *settings) lengths() string {
 	off := int64(math.Trunc(s.variation / 100 * float64(s.length)))
 	if off == 0 {

@@ -10,17 +10,19 @@ import (
 	"strings"
 )
 
-// backendOf are the plan's words for the kinds of server.
+// backendOf returns the plan's words for the kinds of server.
 var backendOf = map[string]string{
-	"triton": "triton", "triton_c_api": "triton_inprocess", "tfserving": "tfserving", "torchserve": "torchserve",
-	"openai": "openai", "dynamic_grpc": "grpc",
+	"triton": "triton", "triton_c_api": "triton_inprocess", "tfserving": "tfserving",
+	"torchserve": "torchserve",
+	"openai":     "openai", "dynamic_grpc": "grpc",
 }
 
 func (s *settings) target(p *page) {
 	p.add("target:", "")
 	p.add("  backend: "+backendOf[s.kind], s.because("--service-kind"))
 	if s.inProcess() {
-		p.add("  inprocess: "+flow("server_dir: "+s.path(s.serverDir), "repository: "+s.path(s.repository)), "--triton-server-directory, --model-repository")
+		members := flow("server_dir: "+s.path(s.serverDir), "repository: "+s.path(s.repository))
+		p.add("  inprocess: "+members, "--triton-server-directory, --model-repository")
 		if s.has("-u") {
 			s.asides = append(s.asides, note{"-u", noNetwork})
 		}
@@ -34,7 +36,8 @@ func (s *settings) target(p *page) {
 	}
 	if s.modelVersion != "" {
 		version := strconv.Quote(s.modelVersion)
-		if n, err := strconv.ParseUint(s.modelVersion, 10, 31); err == nil && strconv.FormatUint(n, 10) == s.modelVersion {
+		if n, err := strconv.ParseUint(s.modelVersion, 10,
+			31); err == nil && strconv.FormatUint(n, 10) == s.modelVersion {
 			version = s.modelVersion
 		}
 		p.add("  model_version: "+version, "-x")
@@ -46,7 +49,7 @@ func (s *settings) target(p *page) {
 	p.add("", "")
 }
 
-// because names those of the options that were given.
+// because returns those of the options that were given, as a comment.
 func (s *settings) because(options ...string) string {
 	var list []string
 	for _, o := range options {
@@ -57,7 +60,8 @@ func (s *settings) because(options ...string) string {
 	return strings.Join(list, ", ")
 }
 
-// address is the target's URL: that of -u, or perf_analyzer's own, with the scheme that says how it is spoken.
+// address returns the target's URL: that of -u, or perf_analyzer's default, with the scheme of its
+// protocol.
 func (s *settings) address() string {
 	scheme, port := "http", "8000"
 	if s.grpcSpoken() || s.kind == "dynamic_grpc" {
@@ -85,7 +89,8 @@ func (s *settings) address() string {
 	return scheme + "://" + given
 }
 
-// endpointOf is the word for a path that OpenAI-like servers have, by how it ends; usual: it is where the plan would look.
+// endpointOf returns the word for a path of OpenAI-like servers, by its ending; usual: it is the
+// plan's default path.
 func endpointOf(path string) (word string, usual bool) {
 	for _, e := range [][2]string{ // the longer of two endings first
 		{"chat/completions", "chat"},
@@ -113,7 +118,8 @@ func (s *settings) endpoints(p *page) {
 		if !usual {
 			p.add("  path: "+scalar("/"+path), "--endpoint")
 		}
-		if slices.Contains([]string{"chat", "completions", "responses", "messages"}, word) && s.payloadsStream() {
+		if slices.Contains([]string{"chat", "completions", "responses", "messages"},
+			word) && s.payloadsStream() {
 			p.add("  streaming: true", "the payloads ask for it")
 		}
 	case s.has("--endpoint"):
@@ -148,12 +154,12 @@ func (s *settings) payloadsStream() bool {
 	return err == nil && strings.Contains(text, `"stream":true`)
 }
 
-// shareStreams reports whether --max-threads says how many streams carry the requests.
+// shareStreams reports whether --max-threads is the number of streams that carry the requests.
 func (s *settings) shareStreams() bool {
 	return s.streaming && s.grpcSpoken() && !s.inProcess() && s.has("--max-threads")
 }
 
-// inProcess reports whether the server is a library that the client loads, so that nothing goes over a network.
+// inProcess reports whether the server is a library that the client loads: there is no network.
 func (s *settings) inProcess() bool { return s.kind == "triton_c_api" }
 
 const noNetwork = "the server runs inside the client"
@@ -168,13 +174,15 @@ func (s *settings) wire(p *page) {
 		s.idle("--input-tensor-format", "it is for Triton over HTTP")
 		s.idle("--output-tensor-format", "it is for Triton over HTTP")
 	} else if s.inputFormat != "binary" || s.outputFormat != "binary" {
-		p.add("  tensors: "+flow("input: "+s.inputFormat, "output: "+s.outputFormat), s.because("--input-tensor-format", "--output-tensor-format"))
+		p.add("  tensors: "+flow("input: "+s.inputFormat, "output: "+s.outputFormat),
+			s.because("--input-tensor-format", "--output-tensor-format"))
 	}
 	if s.streaming {
 		p.add("  streaming: true", "--streaming")
 	}
 	if s.shareStreams() {
-		p.add("  connections: "+count(s.threads), "--max-threads: each thread has one stream, with all of its requests")
+		p.add("  connections: "+count(s.threads),
+			"--max-threads: each thread has one stream, with all of its requests")
 	}
 	if s.compression != "none" && !s.inProcess() {
 		p.add("  compression: "+s.compression, "--grpc-compression-algorithm")
@@ -205,15 +213,27 @@ func (s *settings) wire(p *page) {
 // secretName reports whether a header of this name most likely holds a secret.
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"authorization", "token", "key", "secret", "cookie"}, func(w string) bool { return strings.Contains(name, w) })
+	for _, word := range []string{"authorization", "token", "key", "secret", "cookie"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *settings) tls(p *page) {
-	files, names := s.https, [3]string{"--ssl-https-ca-certificates-file", "--ssl-https-client-certificate-file", "--ssl-https-private-key-file"}
-	if s.grpcSpoken() {
-		files, names = s.grpc, [3]string{"--ssl-grpc-root-certifications-file", "--ssl-grpc-certificate-chain-file", "--ssl-grpc-private-key-file"}
+	files, names := s.https, [3]string{
+		"--ssl-https-ca-certificates-file", "--ssl-https-client-certificate-file",
+		"--ssl-https-private-key-file",
 	}
-	secure := !s.inProcess() && (strings.HasPrefix(s.address(), "https://") || strings.HasPrefix(s.address(), "grpcs://"))
+	if s.grpcSpoken() {
+		files, names = s.grpc, [3]string{
+			"--ssl-grpc-root-certifications-file", "--ssl-grpc-certificate-chain-file",
+			"--ssl-grpc-private-key-file",
+		}
+	}
+	secure := !s.inProcess() && (strings.HasPrefix(s.address(),
+		"https://") || strings.HasPrefix(s.address(), "grpcs://"))
 	var members []string
 	if files.key == "" {
 		files.key = files.cert // PEM holds both in one file
@@ -238,9 +258,13 @@ func (s *settings) tls(p *page) {
 		}
 	}
 	if len(members) > 0 {
-		p.add("  tls: "+flow(members...), s.because(append(names[:], "--ssl-https-verify-peer", "--ssl-https-verify-host")...))
+		p.add("  tls: "+flow(members...),
+			s.because(append(names[:], "--ssl-https-verify-peer", "--ssl-https-verify-host")...))
 	}
-	for _, file := range [][2]string{{"--ssl-https-client-certificate-type", s.certType}, {"--ssl-https-private-key-type", s.keyType}} {
+	for _, file := range [][2]string{
+		{"--ssl-https-client-certificate-type", s.certType},
+		{"--ssl-https-private-key-type", s.keyType},
+	} {
 		if file[1] == "DER" {
 			s.no(file[0], "a plan's certificates and keys are PEM: convert them with openssl")
 		} else {
@@ -252,7 +276,7 @@ func (s *settings) tls(p *page) {
 	}
 }
 
-// watched are the server's metrics and its trace.
+// watched writes the server's metrics and its trace.
 func (s *settings) watched(p *page) {
 	if s.metrics {
 		members := []string{"url: " + scalar(s.metricsAddress())}
@@ -261,11 +285,13 @@ func (s *settings) watched(p *page) {
 			every := min(max(s.metricsEvery, least), most)
 			members = append(members, "every: "+milliseconds(every))
 			if every != s.metricsEvery {
-				s.no("--metrics-interval", fmt.Sprintf("metrics are read every %s to %s: %s is taken", milliseconds(least), milliseconds(most), milliseconds(every)))
+				s.no("--metrics-interval", fmt.Sprintf("metrics are read every %s to %s: %s is taken",
+					milliseconds(least), milliseconds(most), milliseconds(every)))
 			}
 		}
 		members = append(members, `match: ["nv_gpu_*"]`)
-		p.add("  metrics: "+flow(members...), s.because("--collect-metrics", "--metrics-url", "--metrics-interval"))
+		p.add("  metrics: "+flow(members...),
+			s.because("--collect-metrics", "--metrics-url", "--metrics-interval"))
 	}
 	traced := s.has("--trace-rate") || s.has("--trace-count") || s.has("--log-frequency")
 	switch {
@@ -283,16 +309,22 @@ func (s *settings) watched(p *page) {
 		for _, n := range []struct {
 			option, key string
 			value       int64
-		}{{"--trace-rate", "rate", s.traceRate}, {"--trace-count", "count", s.traceCount}, {"--log-frequency", "log_frequency", s.logFrequency}} {
+		}{
+			{"--trace-rate", "rate", s.traceRate},
+			{"--trace-count", "count", s.traceCount},
+			{"--log-frequency", "log_frequency", s.logFrequency},
+		} {
 			if s.has(n.option) {
 				members = append(members, fmt.Sprintf("%s: %d", n.key, n.value))
 			}
 		}
-		p.add("  trace: "+flow(members...), s.because("--trace-level", "--trace-rate", "--trace-count", "--log-frequency"))
+		p.add("  trace: "+flow(members...),
+			s.because("--trace-level", "--trace-rate", "--trace-count", "--log-frequency"))
 	}
 }
 
-// metricsAddress is where metrics are read: port 8002 of the server's host, unless it is said.
+// metricsAddress returns the URL of the metrics: that of --metrics-url, else port 8002 of the
+// server's host.
 func (s *settings) metricsAddress() string {
 	if s.metricsURL != "" {
 		if strings.Contains(s.metricsURL, "://") {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// rules says what does not go together, all of it. The order is that of a command line's life: what it measures, how, with
-// which data, against what.
+// rules reports all conflicts of options, in the order of a run: load, measurement, data, target.
 func (s *settings) rules() {
 	s.oneMode()
 	s.levels()
@@ -19,12 +18,12 @@ func (s *settings) rules() {
 	s.timed()
 }
 
-// clash complains of an option that another one rules out.
+// clash reports an option that another one rules out.
 func (s *settings) clash(option, with, why string) {
 	s.fail(s.arg(option), codeClash, "%s does not go with %s", option, with).Detail = why
 }
 
-// needs complains of an option that is missing for another one; option "" is the whole command line.
+// needs reports an option that is missing for another one; option "" is the whole command line.
 func (s *settings) needs(option, what, why string) {
 	if option == "" {
 		s.fail(-1, codeNeeds, "%s is missing", what).Detail = why
@@ -36,7 +35,8 @@ func (s *settings) needs(option, what, why string) {
 func (s *settings) oneMode() {
 	for i, m := range s.modes {
 		if i > 0 {
-			s.fail(m.at, codeClash, "%s and %s both say where the load comes from", s.modes[0], m).Detail = "a command line has one; a plan has a stage for each"
+			s.fail(m.at, codeClash, "%s and %s both say where the load comes from", s.modes[0],
+				m).Detail = "a command line has one; a plan has a stage for each"
 		}
 	}
 	if s.model == "" && s.kind != "dynamic_grpc" {
@@ -59,7 +59,7 @@ func (s *settings) many() bool {
 	return false
 }
 
-// ranged is the option that gives the levels, and their ends.
+// ranged returns the option of the levels, and their ends.
 func (s *settings) ranged() (option string, from, to float64, ok bool) {
 	switch s.load() {
 	case modeRate:
@@ -73,7 +73,7 @@ func (s *settings) ranged() (option string, from, to float64, ok bool) {
 	return "", 0, 0, false
 }
 
-// maxLevels is how many levels a plan's range has at most.
+// maxLevels limits the levels of a range in a plan.
 const maxLevels = 1000
 
 func (s *settings) levels() {
@@ -85,18 +85,23 @@ func (s *settings) levels() {
 	switch {
 	case !ok:
 	case !s.binary && (to-from)/step >= maxLevels:
-		s.fail(s.arg(option), codeValue, "%s has %.0f levels, a plan's range at most %d", option, (to-from)/step+1, maxLevels).Detail = "use a larger step"
+		s.fail(s.arg(option), codeValue, "%s has %.0f levels, a plan's range at most %d", option,
+			(to-from)/step+1, maxLevels).Detail = "use a larger step"
 	case s.binary && to == 0:
 		s.needs("--binary-search", "an end of the range above 0", "it is the largest value that is tried")
 	case s.binary && s.threshold == 0:
-		s.needs("--binary-search", "--latency-threshold", "it looks for the largest load below that latency")
+		s.needs("--binary-search", "--latency-threshold",
+			"it looks for the largest load below that latency")
 	case s.binary && to < from:
-		s.fail(s.arg(option), codeValue, "%s: the end is below the start, and --binary-search looks between them", option)
+		s.fail(s.arg(option), codeValue,
+			"%s: the end is below the start, and --binary-search looks between them", option)
 	case to == 0 && s.threshold == 0:
-		s.fail(s.arg(option), codeNeeds, "the end of %s and --latency-threshold are both 0, so the levels would never end", option).Detail = "give the last level, or the latency at which to stop"
+		d := s.fail(s.arg(option), codeNeeds,
+			"the end of %s and --latency-threshold are both 0, so the levels would never end", option)
+		d.Detail = "give the last level, or the latency at which to stop"
 	}
 	if m := s.load(); m == modePeriodic && !s.streaming {
-		s.needs(string(m), "--streaming", "the next requests start when the newest have so many responses")
+		s.needs(string(m), "--streaming", "the next requests start once each of the newest has N responses")
 	}
 	if m := s.load(); m == modePeriodic && s.export == "" {
 		s.needs(string(m), "--profile-export-file", "there is no other output")
@@ -113,7 +118,7 @@ func (s *settings) counts() {
 	const option = "--request-count"
 	switch {
 	case s.many():
-		s.clash(option, "several levels", "so many requests are sent at one level")
+		s.clash(option, "several levels", "N requests are sent at one level")
 	case s.closed() && s.requests < s.concurrency.from:
 		s.fail(s.arg(option), codeValue, "%s is less than the concurrency, %d", option, s.concurrency.from)
 	case s.load() == modeRate && s.requests < int64(s.rate.from):
@@ -123,7 +128,7 @@ func (s *settings) counts() {
 	}
 }
 
-// calls are the rules of the protocol and of the client's ways.
+// calls checks the protocol and the options of the client.
 func (s *settings) calls() {
 	const dynamic = "dynamic_grpc" // is gRPC, whatever -i says
 	if s.async && s.sync {
@@ -146,7 +151,7 @@ func (s *settings) calls() {
 	}
 }
 
-// ofKind are the rules of each kind of server.
+// ofKind checks the options of each kind of server.
 func (s *settings) ofKind() {
 	const kind = "--service-kind"
 	user := len(s.paths) > 0
@@ -193,7 +198,8 @@ func (s *settings) ofLibrary() {
 		s.needs("--service-kind", "--model-repository", "the server runs inside the client")
 	}
 	if s.serverDir == "" {
-		s.needs("--service-kind", "--triton-server-directory", "the folder that holds lib/libtritonserver.so")
+		s.needs("--service-kind", "--triton-server-directory",
+			"the folder that holds lib/libtritonserver.so")
 	}
 	if s.async && s.streaming && s.memory != "none" {
 		s.clash("--shared-memory", "--async and --streaming in process", "")
@@ -219,7 +225,7 @@ func (s *settings) ofOpenAI(user bool) {
 	}
 }
 
-// watching are the rules of metrics and sequence ids.
+// watching checks metrics and sequence ids.
 func (s *settings) watching() {
 	if s.metrics && s.kind != "triton" {
 		s.clash("--collect-metrics", s.kind, "only Triton's are known")
@@ -236,12 +242,14 @@ func (s *settings) watching() {
 	if s.closed() {
 		live, what = max(s.concurrency.from, s.concurrency.to), "requests in flight"
 	}
-	if room := s.ids.to - s.ids.from; s.ids.to > 0 && room < live && s.load() != modePeriodic && s.load() != modeSessions {
-		s.fail(s.arg("--sequence-id-range"), codeValue, "--sequence-id-range has %d ids, %d %s need one each", room, live, what)
+	room := s.ids.to - s.ids.from
+	if s.ids.to > 0 && room < live && s.load() != modePeriodic && s.load() != modeSessions {
+		s.fail(s.arg("--sequence-id-range"), codeValue,
+			"--sequence-id-range has %d ids, %d %s need one each", room, live, what)
 	}
 }
 
-// timed are the rules of --fixed-schedule.
+// timed checks --fixed-schedule.
 func (s *settings) timed() {
 	if s.load() != modeSchedule {
 		return
@@ -260,15 +268,16 @@ func (s *settings) timed() {
 		rows, known = rows+n, known && ok
 	}
 	if known && s.warmup >= int64(rows) && s.warmup > 0 {
-		s.fail(s.arg("--warmup-request-count"), codeValue, "--warmup-request-count is %d, the data has %d rows, and each is sent once", s.warmup, rows)
+		s.fail(s.arg("--warmup-request-count"), codeValue,
+			"--warmup-request-count is %d, the data has %d rows, and each is sent once", s.warmup, rows)
 	}
 }
 
-// rows counts the rows of a data file; false where that cannot be known here.
+// rows counts the rows of a data file; false where that is unknown here.
 func (s *settings) rows(path string) (int, bool) {
 	data, err := s.o.Read(path)
 	if err != nil {
-		return 0, false // it was warned of
+		return 0, false // already reported
 	}
 	members := map[string]json.RawMessage{}
 	var list []json.RawMessage
@@ -277,8 +286,10 @@ func (s *settings) rows(path string) (int, bool) {
 	case json.Unmarshal(data, &members) != nil:
 		s.fail(at, codeFile, "%q holds no JSON object", path)
 	case members["data"] == nil || len(members) > 1:
-		s.fail(at, codeFile, "%q has %s; for --fixed-schedule it has \"data\" alone", path, memberNames(members))
-	case json.Unmarshal(members["data"], &list) != nil || len(list) == 0 || bytes.HasPrefix(bytes.TrimSpace(list[0]), []byte("[")):
+		s.fail(at, codeFile, "%q has %s; for --fixed-schedule it has \"data\" alone", path,
+			memberNames(members))
+	case json.Unmarshal(members["data"],
+		&list) != nil || len(list) == 0 || bytes.HasPrefix(bytes.TrimSpace(list[0]), []byte("[")):
 		s.fail(at, codeFile, "\"data\" of %q is no list of rows", path)
 	}
 	return len(list), len(list) > 0

@@ -8,9 +8,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// What perf_analyzer's own tests say about its command line, and its scripts and documentation. "error: …" is a mistake that
-// is found, "warning: …" one that is told of, anything else stands in the plan. Where perf_analyzer reads a number only as
-// far as it goes (29.5 as 29, 100,400 as 100), that is a mistake here.
+// What perf_analyzer's own tests say about its command line, and its scripts and documentation.
+// "error: …" is a mistake that is found, "warning: …" one that is told of, anything else stands in
+// the plan. Where perf_analyzer reads a number only as far as it goes (29.5 as 29, 100,400 as 100),
+// that is a mistake here.
 func TestCommandLine(t *testing.T) {
 	write(t)
 	const periodic = "-m m -i grpc --streaming --profile-export-file e.json --periodic-concurrency-range "
@@ -265,7 +266,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestIntegerOptions: options whose value is a whole number, each in every way that perf_analyzer's own tests have.
+// TestIntegerOptions: options whose value is a whole number, each in every way that perf_analyzer's
+// own tests have.
 func TestIntegerOptions(t *testing.T) {
 	write(t)
 	const periodic = "-m m -i grpc --streaming --profile-export-file e.json --periodic-concurrency-range 1:3 "

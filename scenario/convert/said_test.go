@@ -10,8 +10,8 @@ import (
 
 var comment = regexp.MustCompile(`(?m)(^|\s+)# .*$`)
 
-// Every option that is given stands in a comment of the plan, which validate accepts, and is called not needed only where the
-// plan is the same without it.
+// Every option that is given stands in a comment of the plan, which validate accepts, and is called
+// not needed only where the plan is the same without it.
 func TestEveryOptionIsSaid(t *testing.T) {
 	write(t)
 	seen := map[string]bool{}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// loadMode is where the load of a command line comes from.
+// loadMode is the origin of a command line's load.
 type loadMode string
 
-// The load modes, as they are called in messages. A command line has one.
+// The load modes, by their names in messages. A command line has one.
 const (
 	modeConcurrency loadMode = "--concurrency-range"
 	modeRate        loadMode = "--request-rate-range"
@@ -22,7 +22,7 @@ const (
 	modeOld         loadMode = "-t, -c or -d"
 )
 
-// span is from:to:step.
+// span is a range from:to:step.
 type span[T int64 | float64] struct{ from, to, step T }
 
 type (
@@ -33,12 +33,13 @@ type (
 	ids       struct{ from, to int64 } // to: the first one that is not used; 0: without end
 )
 
-// settings are what a command line says, with the defaults of perf_analyzer where it says nothing.
+// settings holds the options of a command line, with the defaults of perf_analyzer for the others.
 type settings struct {
 	*line
 	o    Options
 	seen map[string]given // by option.String, the last time
-	// doubtful: an option that rules ask for has a mistake, so that they would complain of what was meant well.
+	// doubtful: an option that rules ask for has a mistake, so that a rule could report an option
+	// that was meant well.
 	doubtful bool
 	modes    []given // load modes, each once
 
@@ -58,7 +59,7 @@ type settings struct {
 	sequences, length              int64
 	lengthSaid                     bool
 	ids                            ids
-	generate                       string // zero, random; "": not said
+	generate                       string // zero, random; "": not given
 	generated                      given
 	paths                          []string
 	dirs                           int // of paths, are folders
@@ -91,34 +92,41 @@ type settings struct {
 	csv                            string
 	verboseCSV                     bool
 	export                         string
-	notes                          []note // what the plan cannot say
-	asides                         []note // what needs no word in a plan
-	literal                        []note // variables of a shell that stand as they are
+	notes                          []note // what the plan cannot express
+	asides                         []note // what needs no key in a plan
+	literal                        []note // variables of a shell, kept as they are written
 }
 
-// note is an option that no key of the plan stands for, and why.
+// note is an option without a key of the plan, and the reason.
 type note struct{ option, text string }
 
 var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}]*\}|([A-Za-z_][A-Za-z0-9_]*))`)
 
-// variable tells of a variable that no shell has put a value for.
+// variable warns of a variable that no shell has expanded.
 func (s *settings) variable(g given) {
 	found := shellVariable.FindStringSubmatch(g.value)
 	if found == nil {
 		return
 	}
 	name := cmp.Or(found[1], found[2])
-	s.literal = append(s.literal, note{g.String(), fmt.Sprintf("%s; for a value from outside: vars: {%s: {env: %s}}, and ${%s} in its place", found[0], strings.ToLower(name), name, strings.ToLower(name))})
-	s.warn(g.at, codeVariable, "%s: no shell has put a value for %s", g, found[0]).Detail = "a command line in single quotes keeps its variables as they are; --var and `env` of the plan's `vars` give them values"
+	const outside = "%s; for a value from outside: vars: {%s: {env: %s}}, and ${%[2]s} in its place"
+	text := fmt.Sprintf(outside, found[0], strings.ToLower(name), name)
+	s.literal = append(s.literal, note{g.String(), text})
+	d := s.warn(g.at, codeVariable, "%s: no shell has expanded %s", g, found[0])
+	d.Detail = "a command line in single quotes keeps its variables as they are; " +
+		"--var and `env` of the plan's `vars` set their values"
 }
 
 func newSettings(l *line, o Options) *settings {
 	return &settings{
 		line: l, o: o, seen: make(map[string]given),
 		interval: 5000, windowCount: 50, stability: 10, variation: 20, percentile: -1, trials: 10,
-		concurrency: span[int64]{1, 1, 1}, rate: span[float64]{1, 1, 1}, periodic: span[int64]{1, 1, 1}, period: 10,
-		arrivals: "constant", sequences: 4, length: 20, ids: ids{from: 1}, batch: 1, stringLength: 128, memory: "none",
-		outputSize: 100 << 10, inputFormat: "binary", outputFormat: "binary", compression: "none", kind: "triton", protocol: "http",
+		concurrency: span[int64]{1, 1, 1}, rate: span[float64]{1, 1, 1},
+		periodic: span[int64]{1, 1, 1}, period: 10,
+		arrivals: "constant", sequences: 4, length: 20, ids: ids{from: 1}, batch: 1,
+		stringLength: 128, memory: "none",
+		outputSize: 100 << 10, inputFormat: "binary", outputFormat: "binary", compression: "none",
+		kind: "triton", protocol: "http",
 		serverDir: "/opt/tritonserver", metricsEvery: 1000, traceRate: 1000, traceCount: -1,
 		verifyPeer: "1", verifyHost: "2", certType: "PEM", keyType: "PEM",
 	}
@@ -135,9 +143,12 @@ func (s *settings) take(g given) {
 // asked reports whether rules ask for an option.
 func asked(option string) bool {
 	return slices.Contains([]string{
-		"-m", "-i", "-b", "-t", "-c", "--service-kind", "--input-data", "--latency-threshold", "--concurrency-range", "--request-rate-range",
-		"--periodic-concurrency-range", "--session-concurrency", "--request-count", "--warmup-request-count", "--sequence-id-range",
-		"--grpc-method", "--endpoint", "--model-repository", "--profile-export-file", "--async", "--streaming", "--collect-metrics",
+		"-m", "-i", "-b", "-t", "-c", "--service-kind", "--input-data", "--latency-threshold",
+		"--concurrency-range", "--request-rate-range",
+		"--periodic-concurrency-range", "--session-concurrency", "--request-count",
+		"--warmup-request-count", "--sequence-id-range",
+		"--grpc-method", "--endpoint", "--model-repository", "--profile-export-file", "--async",
+		"--streaming", "--collect-metrics",
 	}, option)
 }
 
@@ -147,7 +158,7 @@ func (s *settings) has(name string) bool {
 	return ok
 }
 
-// arg is the argument that a message about an option points to; -1 where it was not given.
+// arg returns the argument that a message about an option points to; -1 where it was not given.
 func (s *settings) arg(name string) int {
 	if g, ok := s.seen[name]; ok {
 		return g.at
@@ -155,7 +166,7 @@ func (s *settings) arg(name string) int {
 	return -1
 }
 
-// mode makes an option one that says where the load comes from.
+// mode makes a taker record the origin of the load.
 func mode(m loadMode, take func(*settings, given)) func(*settings, given) {
 	return func(s *settings, g given) {
 		take(s, g)
@@ -172,7 +183,7 @@ func modeOf(g given) loadMode {
 	return loadMode(g.String())
 }
 
-// load is the mode of the command line: the first one given.
+// load returns the mode of the command line: the first one given.
 func (s *settings) load() loadMode {
 	if len(s.modes) == 0 {
 		return modeConcurrency

@@ -13,19 +13,20 @@ var (
 	errBackslash = errors.New("it ends with a backslash")
 )
 
-// shellWord is one of a command line. A quote or a backslash in it keeps the shell from taking it for itself.
+// shellWord is a word of a command line. One with a quote or a backslash is no operator of the shell.
 type shellWord struct {
 	text   string
 	quoted bool
 }
 
-// Split cuts a command line into arguments as a POSIX shell does: blanks separate, '…' is literal, "…" knows \" \\ \$ \`,
-// a backslash takes the next character as it is and joins lines. A prompt ($ or #) in front, comments, redirections and
-// further commands are left out. Variables are not expanded: they stay as they stand.
+// Split cuts a command line into arguments as a POSIX shell does: blanks separate, '…' is literal,
+// "…" knows \" \\ \$ \`, a backslash takes the next character as it is and joins lines. A prompt ($
+// or #) in front, comments, redirections and further commands are left out. Variables are not
+// expanded.
 func Split(text string) ([]string, error) {
 	var args []shellWord
 	var now strings.Builder
-	in, escaped := false, false // a word has begun, if only with a quote; it has one
+	in, escaped := false, false // a word has begun; it has a quote or a backslash
 	end := func() {
 		if in {
 			args = append(args, shellWord{now.String(), escaped})
@@ -67,7 +68,8 @@ func Split(text string) ([]string, error) {
 	return plainCommand(args), nil
 }
 
-// quoted takes the quoted piece that b begins with into word, and says how many bytes it has without the closing quote.
+// quoted appends the quoted piece that b begins with to word, and returns its length in bytes
+// without the closing quote.
 func quoted(word *strings.Builder, b string) (int, error) {
 	mark := b[0]
 	for i := 1; i < len(b); i++ {
@@ -87,8 +89,8 @@ func quoted(word *strings.Builder, b string) (int, error) {
 
 var redirection = regexp.MustCompile(`^(\d*|&)>(>|\||&)?`)
 
-// plainCommand leaves out the prompt and what a shell would take for itself: redirections, wherever they stand, and what
-// follows the command. "<" is no redirection here: documents write -m <model>.
+// plainCommand leaves out the prompt, redirections, and everything after the command. "<" is no
+// redirection here: documents write -m <model>.
 func plainCommand(words []shellWord) (args []string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -117,8 +119,9 @@ func isProgram(word string) bool {
 	return slices.Contains([]string{"perf_analyzer", "perf_client"}, path.Base(word))
 }
 
-// dropProgram leaves out the program's name and what starts it: docker run …, kubectl exec …, mpiexec …. A line that begins
-// with an option begins with one of perf_analyzer's, whose value may be called like the program.
+// dropProgram leaves out the program's name and its launcher: docker run …, kubectl exec …, mpiexec
+// …. A line that begins with an option has neither; the value of an option may have the name of the
+// program.
 func dropProgram(args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args

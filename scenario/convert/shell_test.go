@@ -120,15 +120,15 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// A variable that no shell has put a value for stays as it stands, also where plans have variables of their own, and that is
-// said twice: where it stands, and in the plan.
+// A variable that no shell has put a value for stays as it stands, also where plans have variables
+// of their own, and that is said twice: where it stands, and in the plan.
 func TestShellVariables(t *testing.T) {
 	out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "$MODEL", "-u", "${HOST:-h}:8000", "-H", "Price: 5 $", "--request-parameter", "p:a$${1:string", "-i", "grpc"}})
 	var got []string
 	for _, d := range diags {
 		got = append(got, d.Code+" "+d.Summary+" "+string([]rune(out.Line)[d.Pos.Column-1:d.Pos.Column-1+d.Width]))
 	}
-	want := []string{"shell-variable -m: no shell has put a value for $MODEL '$MODEL'", "shell-variable -u: no shell has put a value for ${HOST:-h} '${HOST:-h}:8000'"}
+	want := []string{"shell-variable -m: no shell has expanded $MODEL '$MODEL'", "shell-variable -u: no shell has expanded ${HOST:-h} '${HOST:-h}:8000'"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

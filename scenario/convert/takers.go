@@ -8,9 +8,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// The takers below are for options whose value has a form of its own.
+// The takers below read options whose value has a form of its own.
 
-// takeData reads zero, random or a path. The first path that is a folder decides for folders; others are then left out.
+// takeData reads zero, random or a path. The first path that is a folder decides for folders;
+// others are then left out.
 func (s *settings) takeData(g given) {
 	switch g.value {
 	case "zero", "random":
@@ -24,7 +25,8 @@ func (s *settings) takeData(g given) {
 			s.diags[len(s.diags)-1].Nearest = near
 			return
 		}
-		s.warn(g.at, codeFile, "%s: there is no file or folder %q here, so it is taken as a file", g, g.value).Detail = "the plan names it all the same; `validate` wants it"
+		s.warn(g.at, codeFile, "%s: there is no file or folder %q here, so it is taken as a file", g,
+			g.value).Detail = "the plan names it all the same; `validate` wants it"
 	}
 	if err == nil && info.IsDir() {
 		s.dirs++
@@ -36,7 +38,8 @@ func (s *settings) takeData(g given) {
 func (s *settings) takeShape(g given) {
 	at := strings.LastIndexByte(g.value, ':')
 	if at <= 0 {
-		d := s.fail(g.at, codeValue, "%s wants a colon between the input and its dimensions, %q has none", g, g.value)
+		d := s.fail(g.at, codeValue,
+			"%s wants a colon between the input and its dimensions, %q has none", g, g.value)
 		d.Detail = "write " + g.synopsis()
 		return
 	}
@@ -45,7 +48,8 @@ func (s *settings) takeShape(g given) {
 		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 		switch {
 		case err != nil:
-			s.fail(g.at, codeValue, "%s: the dimension %q is no whole number", g, text).Detail = "write " + g.synopsis()
+			s.fail(g.at, codeValue, "%s: the dimension %q is no whole number", g,
+				text).Detail = "write " + g.synopsis()
 			return
 		case n <= 0:
 			s.fail(g.at, codeValue, "%s: a dimension must be above 0, %d is given", g, n)
@@ -58,7 +62,7 @@ func (s *settings) takeShape(g given) {
 	s.shapes = append(s.shapes, one)
 }
 
-// takeComposing reads a list of name[:version]; blanks anywhere do not count.
+// takeComposing reads a list of name[:version]; blanks are ignored.
 func (s *settings) takeComposing(g given) {
 	s.composing = nil
 	list := strings.Join(strings.Fields(g.value), "")
@@ -66,7 +70,8 @@ func (s *settings) takeComposing(g given) {
 		name, version, found := strings.Cut(one, ":")
 		switch {
 		case name == "" || found && version == "":
-			s.fail(g.at, codeValue, "%s: %q is no name of a model, nor a name and a version", g, one).Detail = "write " + g.synopsis()
+			s.fail(g.at, codeValue, "%s: %q is no name of a model, nor a name and a version", g,
+				one).Detail = "write " + g.synopsis()
 			return
 		case found:
 			if _, ok := s.integer(g, version, 1); !ok {
@@ -77,11 +82,12 @@ func (s *settings) takeComposing(g given) {
 	}
 }
 
-// takeParameter reads name:value:type. perf_analyzer drops a type that it does not know without a word.
+// takeParameter reads name:value:type. perf_analyzer drops an unknown type silently.
 func (s *settings) takeParameter(g given) {
 	parts := strings.Split(g.value, ":")
 	if len(parts) != 3 {
-		s.fail(g.at, codeValue, "%s has three parts, %q has %d", g, g.value, len(parts)).Detail = "write " + g.synopsis() + ", such as max_tokens:256:int"
+		s.fail(g.at, codeValue, "%s has three parts, %q has %d", g, g.value,
+			len(parts)).Detail = "write " + g.synopsis() + ", such as max_tokens:256:int"
 		return
 	}
 	p := parameter{parts[0], parts[1], strings.ToLower(parts[2])}
@@ -109,7 +115,8 @@ func (s *settings) takeParameter(g given) {
 func (s *settings) takeHeader(g given) {
 	name, value, ok := strings.Cut(g.value, ":")
 	if name = strings.TrimSpace(name); !ok || name == "" {
-		s.fail(g.at, codeValue, "%s wants a colon between a header's name and its value, %q has none", g, g.value).Detail = "write " + g.synopsis()
+		s.fail(g.at, codeValue, "%s wants a colon between a header's name and its value, %q has none",
+			g, g.value).Detail = "write " + g.synopsis()
 		return
 	}
 	h := header{name, strings.TrimSpace(value)}
@@ -120,7 +127,8 @@ func (s *settings) takeHeader(g given) {
 func (s *settings) takeMethod(g given) {
 	service, method, ok := strings.Cut(g.value, "/")
 	if !ok || service == "" || method == "" || strings.Contains(method, "/") {
-		s.fail(g.at, codeValue, "%s: %q is not package.Service/Method", g, g.value).Detail = "one slash separates the service from its method"
+		s.fail(g.at, codeValue, "%s: %q is not package.Service/Method", g,
+			g.value).Detail = "one slash separates the service from its method"
 		return
 	}
 	s.method = g.value

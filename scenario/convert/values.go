@@ -9,13 +9,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// The takers below are for options whose value is one word or number.
+// The takers below read options whose value is one word or number.
 
 func text(to func(*settings) *string) func(*settings, given) {
 	return func(s *settings, g given) { *to(s) = g.value }
 }
 
-// whole takes a whole number that is at least least.
+// whole takes a whole number of at least least.
 func whole(to func(*settings) *int64, least int64) func(*settings, given) {
 	return func(s *settings, g given) {
 		if n, ok := s.integer(g, g.value, least); ok {
@@ -24,7 +24,7 @@ func whole(to func(*settings) *int64, least int64) func(*settings, given) {
 	}
 }
 
-// first lets only the first of an option's values count.
+// first keeps the first of an option's values.
 func first(take func(*settings, given)) func(*settings, given) {
 	return func(s *settings, g given) {
 		if s.has(g.String()) {
@@ -43,26 +43,28 @@ func real(to func(*settings) *float64, least float64) func(*settings, given) {
 	}
 }
 
-// file takes the path of a file that is there.
+// file takes the path of a file, and warns where there is none.
 func file(to func(*settings) *string) func(*settings, given) {
 	return func(s *settings, g given) {
 		*to(s) = g.value
 		info, err := s.o.Stat(g.value)
 		switch {
 		case err != nil:
-			s.warn(g.at, codeFile, "%s: there is no file %q here", g, g.value).Detail = "the plan names it all the same; `validate` wants it"
+			s.warn(g.at, codeFile, "%s: there is no file %q here", g,
+				g.value).Detail = "the plan names it all the same; `validate` wants it"
 		case info.IsDir():
 			s.fail(g.at, codeFile, "%s: %q is a folder, not a file", g, g.value)
 		}
 	}
 }
 
-// folder takes the path of a folder that is there.
+// folder takes the path of a folder, and warns where there is none.
 func folder(to func(*settings) *string) func(*settings, given) {
 	return func(s *settings, g given) {
 		*to(s) = g.value
 		if info, err := s.o.Stat(g.value); err != nil || !info.IsDir() {
-			s.warn(g.at, codeFile, "%s: there is no folder %q here", g, g.value).Detail = "the plan names it all the same; `validate` wants it"
+			s.warn(g.at, codeFile, "%s: there is no folder %q here", g,
+				g.value).Detail = "the plan names it all the same; `validate` wants it"
 		}
 	}
 }
@@ -71,7 +73,7 @@ func exactly(v string) string { return v }
 
 func anyCase(v string) string { return strings.ToLower(v) }
 
-// word takes one of some words, as they stand or whatever their case.
+// word takes one of some words, in their case or in any.
 func word(to func(*settings) *string, fold func(string) string, allowed ...string) func(*settings, given) {
 	return func(s *settings, g given) {
 		v := fold(g.value)
@@ -94,9 +96,11 @@ func (s *settings) integer(g given, text string, least int64) (int64, bool) {
 	if err != nil {
 		d := s.fail(g.at, codeValue, "%s wants a whole number, %q is none", g, text)
 		if f, bad := strconv.ParseFloat(text, 64); bad == nil && f > 0 && f < math.MaxInt32 {
-			d.Detail = "perf_analyzer reads " + strconv.Itoa(int(f)) + " and leaves out the rest; write what is meant"
+			d.Detail = "perf_analyzer reads " + strconv.Itoa(int(f)) +
+				" and leaves out the rest; write what is meant"
 		} else if strings.Contains(text, ",") {
-			d.Detail = "the parts of a range are separated by colons, as in " + strings.ReplaceAll(text, ",", ":")
+			d.Detail = "the parts of a range are separated by colons, as in " + strings.ReplaceAll(text,
+				",", ":")
 		}
 		return 0, false
 	}
@@ -162,10 +166,12 @@ func (s *settings) parts(g given, least, most int) ([]string, bool) {
 	parts := strings.Split(g.value, ":")
 	switch {
 	case len(parts) > most:
-		s.fail(g.at, codeValue, "%s has at most %d parts, %q has %d", g, most, g.value, len(parts)).Detail = "write " + g.synopsis()
+		s.fail(g.at, codeValue, "%s has at most %d parts, %q has %d", g, most, g.value,
+			len(parts)).Detail = "write " + g.synopsis()
 		return nil, false
 	case len(parts) < least:
-		s.fail(g.at, codeValue, "%s needs its start and its end, %q has one part", g, g.value).Detail = "write " + g.synopsis()
+		s.fail(g.at, codeValue, "%s needs its start and its end, %q has one part", g,
+			g.value).Detail = "write " + g.synopsis()
 		return nil, false
 	}
 	return parts, true
