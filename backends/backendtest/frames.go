@@ -45,7 +45,8 @@ const (
 //	        / "window" STREAM NUMBER       ; 0: the connection's
 //	        / "ping"
 //	OPTION  = "end"                        ; END_STREAM; of settings and ping: ACK
-//	        / ( "flags" / "stream" / "length" ) "=" NUMBER  ; headers have END_HEADERS unless there are flags; length may lie
+//	        / ( "flags" / "stream" / "length" ) "=" NUMBER
+//	          ; headers have END_HEADERS unless there are flags; length may be wrong
 //	CODE    = NUMBER / NAME                ; "PROTOCOL_ERROR"
 func parseFrame(word, value string) (c command, err error) {
 	c.word = word

@@ -48,8 +48,9 @@ func TestPayloads(t *testing.T) {
 		`head 404 "A: b"`:                             "HTTP/1.1 404 Not Found\r\nA: b\r\n\r\n",
 		`reply 200 "ok"`: "HTTP/1.1 200 OK\r\nContent-Type: " +
 			"application/json\r\nContent-Length: 2\r\n\r\nok",
-		`settings MAX_CONCURRENT_STREAMS=1`:      "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x01",
-		`goaway 7 ENHANCE_YOUR_CALM "no"`:        "\x00\x00\x0a\x07\x00\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00\x0bno",
+		`settings MAX_CONCURRENT_STREAMS=1`: "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x01",
+		`goaway 7 ENHANCE_YOUR_CALM "no"`: "\x00\x00\x0a\x07\x00\x00\x00\x00\x00" +
+			"\x00\x00\x00\x07\x00\x00\x00\x0bno",
 		`window 3 5`:                             "\x00\x00\x04\x08\x00\x00\x00\x00\x03\x00\x00\x00\x05",
 		`frame data end stream=9 length=100 "x"`: "\x00\x00\x64\x00\x01\x00\x00\x00\x09x",
 		`frame 0x2a flags=0x80 stream=0 ""`:      "\x00\x00\x00\x2a\x80\x00\x00\x00\x00",

@@ -14,7 +14,8 @@ import (
 func FuzzHTTPInfer(f *testing.F) {
 	f.Add("identity", "", []byte(oneFP32))
 	f.Add("identity_bytes", "98",
-		[]byte(`{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"BYTES","parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00a"))
+		[]byte(`{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"BYTES",`+
+			`"parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00a"))
 	f.Add("simple",
 		"-1", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,16],"datatype":"INT32","data":[[[1],[2]],[]]}]}`))
 	f.Add("identity_bf16", "2", []byte(`{}`))

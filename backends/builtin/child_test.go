@@ -152,8 +152,9 @@ func TestMainEndsWithItsInput(t *testing.T) {
 	back, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- Main(t.Context(), in, out) }()
-	if _, err := io.WriteString(feed,
-		`{"seed":7,"stall":{"at_ns":1000,"for_ns":5},"service_time":{"shape":"uniform","min":0.001,"max":0.002}}`); err != nil {
+	config := `{"seed":7,"stall":{"at_ns":1000,"for_ns":5},` +
+		`"service_time":{"shape":"uniform","min":0.001,"max":0.002}}`
+	if _, err := io.WriteString(feed, config); err != nil {
 		t.Fatal(err)
 	}
 	var r reply

@@ -34,7 +34,8 @@ func TestHTTPClasses(t *testing.T) {
 		{"INT32", "7,-8,9", "4294967297", `"BYTES","shape":[1,1],"data":["9:2"]`},
 	} {
 		a := post(t, url+"/v2/models/identity_"+strings.ToLower(c.typ)+"/infer",
-			`{"inputs":[{"name":"INPUT0","shape":[1,3],"datatype":"`+c.typ+`","data":[`+c.data+`]}],"outputs":[{"name":"OUTPUT0","parameters":{"classification":`+c.wanted+`}}]}`)
+			`{"inputs":[{"name":"INPUT0","shape":[1,3],"datatype":"`+c.typ+`","data":[`+c.data+`]}],`+
+				`"outputs":[{"name":"OUTPUT0","parameters":{"classification":`+c.wanted+`}}]}`)
 		if a.status != 200 || !strings.Contains(string(a.body), `"datatype":`+c.want+`}]`) {
 			t.Errorf("%s %s of %s: %d %s", c.typ, c.wanted, c.data, a.status, a.body)
 		}
@@ -56,7 +57,8 @@ func TestClassesRefused(t *testing.T) {
 		`{"classification":1}`:   "class result not available for output due to unsupported type 'BOOL'",
 		`{"classification":-1}`:  "Unable to set 'classification'",
 		`{"classification":"1"}`: "Unable to set 'classification'",
-		`{"classification":1,"shared_memory_region":"r","shared_memory_byte_size":8}`: "Output can't set both 'shared_memory_region' and 'classification'",
+		`{"classification":1,"shared_memory_region":"r",` +
+			`"shared_memory_byte_size":8}`: "Output can't set both 'shared_memory_region' and 'classification'",
 	} {
 		a := post(t, s.HTTPURL()+"/v2/models/identity_bool/infer", input+parameters+"}]}")
 		if a.status != http.StatusBadRequest || !strings.Contains(string(a.body), want) {
@@ -70,7 +72,8 @@ func TestClassesRefused(t *testing.T) {
 		`bool_param:true`:   "invalid value type for 'classification' parameter",
 		`double_param:1.0 `: "invalid value type for 'classification' parameter",
 	} {
-		_, err := c.ModelInfer(t.Context(), message(t, &pb.ModelInferRequest{}, `model_name:"identity_bool" inputs:{name:"INPUT0" datatype:"BOOL" shape:[1,1]} raw_input_contents:"\x01"
+		_, err := c.ModelInfer(t.Context(), message(t, &pb.ModelInferRequest{}, `model_name:"identity_bool"
+			inputs:{name:"INPUT0" datatype:"BOOL" shape:[1,1]} raw_input_contents:"\x01"
 			outputs:{name:"OUTPUT0" parameters:{key:"classification" value:{`+parameter+`}}}`))
 		if s := status.Convert(err); s.Code() != codes.InvalidArgument || !strings.Contains(s.Message(), want) {
 			t.Errorf("%s: %v", parameter, err)
@@ -85,7 +88,8 @@ func TestClassesOfAStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := message(t, &pb.ModelInferRequest{}, `model_name:"simple" id:"1" inputs:{name:"INPUT0" datatype:"INT32" shape:[1,16]} inputs:{name:"INPUT1" datatype:"INT32" shape:[1,16]}
+	req := message(t, &pb.ModelInferRequest{}, `model_name:"simple" id:"1"
+		inputs:{name:"INPUT0" datatype:"INT32" shape:[1,16]} inputs:{name:"INPUT1" datatype:"INT32" shape:[1,16]}
 		outputs:{name:"OUTPUT1"} outputs:{name:"OUTPUT0" parameters:{key:"classification" value:{int64_param:2}}}`)
 	ones := make([]byte, 64)
 	ones[8] = 5

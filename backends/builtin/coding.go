@@ -89,5 +89,5 @@ func (deflated) Do(r io.Reader) ([]byte, error) {
 
 // deflateOption accepts deflated requests; their replies are not compressed.
 func deflateOption() grpc.ServerOption {
-	return grpc.RPCDecompressor(deflated{}) //nolint:staticcheck // the registry that replaces it is that of the process
+	return grpc.RPCDecompressor(deflated{}) //nolint:staticcheck // its replacement is a registry of the process
 }

@@ -39,7 +39,7 @@ func (s responseStep) wait(ctx context.Context) error {
 // tensors are those of the Triton repository that the same plans run against; the last three
 // simulate faults.
 //
-//	repeat_decoupled   a response for each element of IN, DELAY ms apart, none for none; the first after WAIT ms
+//	repeat_decoupled   a response for each element of IN, DELAY ms apart, the first after WAIT ms
 //	tokens_decoupled   max_tokens words of text_input in turn, the first after 20 ms, the others 5 ms apart
 //	repeat_error       as repeat_decoupled, with an error for the last response
 //	repeat_break       with a connection reset instead

@@ -58,7 +58,8 @@ func message[M proto.Message](t testing.TB, into M, text string) M {
 
 func TestGRPCServiceName(t *testing.T) {
 	// The protocol fixes what a client asks for on the wire.
-	if got := pb.GRPCInferenceService_ModelInfer_FullMethodName; got != "/inference.GRPCInferenceService/ModelInfer" {
+	const want = "/inference.GRPCInferenceService/ModelInfer"
+	if got := pb.GRPCInferenceService_ModelInfer_FullMethodName; got != want {
 		t.Error(got)
 	}
 }
@@ -87,11 +88,14 @@ func TestGRPCMetadata(t *testing.T) {
 				`extensions:["classification","binary_tensor_data","statistics","model_configuration",`+
 				`"model_repository","trace","logging","system_shared_memory"]`))
 	mm, err := c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "simple", Version: "1"})
-	same(t, err, mm, message(t, &pb.ModelMetadataResponse{}, `name:"simple" versions:"1" platform:"sluice_builtin"
+	same(t, err, mm, message(t, &pb.ModelMetadataResponse{}, `name:"simple" versions:"1"
+		platform:"sluice_builtin"
 		inputs:{name:"INPUT0" datatype:"INT32" shape:[-1,16]} inputs:{name:"INPUT1" datatype:"INT32" shape:[-1,16]}
-		outputs:{name:"OUTPUT0" datatype:"INT32" shape:[-1,16]} outputs:{name:"OUTPUT1" datatype:"INT32" shape:[-1,16]}`))
+		outputs:{name:"OUTPUT0" datatype:"INT32" shape:[-1,16]}
+		outputs:{name:"OUTPUT1" datatype:"INT32" shape:[-1,16]}`))
 	mc, err := c.ModelConfig(ctx, &pb.ModelConfigRequest{Name: "identity_bytes"})
-	same(t, err, mc, message(t, &pb.ModelConfigResponse{}, `config:{name:"identity_bytes" backend:"sluice_builtin" max_batch_size:8
+	same(t, err, mc, message(t, &pb.ModelConfigResponse{}, `config:{name:"identity_bytes"
+		backend:"sluice_builtin" max_batch_size:8
 		input:{name:"INPUT0" data_type:TYPE_STRING dims:-1} output:{name:"OUTPUT0" data_type:TYPE_STRING dims:-1}
 		instance_group:{name:"identity_bytes" count:2 kind:KIND_CPU}
 		dynamic_batching:{preferred_batch_size:16 max_queue_delay_microseconds:5000} model_transaction_policy:{}}`))
@@ -183,7 +187,8 @@ func TestGRPCInferTyped(t *testing.T) {
 		{"BYTES", `bytes_contents:["a",""]`, []byte{1, 0, 0, 0, 'a', 0, 0, 0, 0}},
 	} {
 		req := message(t, &pb.ModelInferRequest{},
-			`model_name:"identity_`+strings.ToLower(r.typ)+`" inputs:{name:"INPUT0" datatype:"`+r.typ+`" shape:[1,2] contents:{`+r.contents+`}}`)
+			`model_name:"identity_`+strings.ToLower(r.typ)+`" `+
+				`inputs:{name:"INPUT0" datatype:"`+r.typ+`" shape:[1,2] contents:{`+r.contents+`}}`)
 		got, err := c.ModelInfer(t.Context(), req)
 		if err != nil || len(got.RawOutputContents) != 1 || !bytes.Equal(got.RawOutputContents[0], r.want) {
 			t.Errorf("%s: %v %v, want %x", r.typ, got, err, r.want)

@@ -184,7 +184,8 @@ func (m *model) configuration() modelConfig {
 		}
 	}
 	if m.steps != nil {
-		c.Platform, c.Backend, c.InstanceGroup, c.DynamicBatching, c.Ensemble = "ensemble", "", nil, nil, &ensembleScheduling{}
+		c.Platform, c.Backend, c.InstanceGroup, c.DynamicBatching = "ensemble", "", nil, nil
+		c.Ensemble = &ensembleScheduling{}
 		for _, s := range m.steps {
 			c.Ensemble.Step = append(c.Ensemble.Step, ensembleStep{s.model, -1, s.in, s.out})
 		}

@@ -153,7 +153,8 @@ func TestHTTPInferJSON(t *testing.T) {
 // binaryRequest is an infer request with one binary input.
 func binaryRequest(model, datatype string, shape []int64, data []byte, extra string) (http.Header, []byte) {
 	s, _ := json.Marshal(shape)
-	head := fmt.Sprintf(`{"inputs":[{"name":"INPUT0","shape":%s,"datatype":%q,"parameters":{"binary_data_size":%d}}]%s}`, s, datatype, len(data), extra)
+	head := fmt.Sprintf(`{"inputs":[{"name":"INPUT0","shape":%s,"datatype":%q,`+
+		`"parameters":{"binary_data_size":%d}}]%s}`, s, datatype, len(data), extra)
 	return http.Header{headerLength: {strconv.Itoa(len(head))}}, append([]byte(head), data...)
 }
 
@@ -181,7 +182,8 @@ func TestHTTPInferBinaryEveryDatatype(t *testing.T) {
 			t.Errorf("%s: data %x, want %x", typ.name, a.body[n:], data)
 		}
 		want := fmt.Sprintf(`{"model_name":"identity_%s","model_version":"1","outputs":[{"name":"OUTPUT0",`+
-			`"datatype":"%s","shape":[2,3],"parameters":{"binary_data_size":%d}}]}`, strings.ToLower(typ.name), typ.name, len(data))
+			`"datatype":"%s","shape":[2,3],"parameters":{"binary_data_size":%d}}]}`,
+			strings.ToLower(typ.name), typ.name, len(data))
 		if diff := cmp.Diff(want, string(a.body[:n])); diff != "" {
 			t.Error(diff)
 		}
