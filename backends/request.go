@@ -1,33 +1,38 @@
 package backends
 
-import "github.com/sluice-bench/sluice/backends/tensor"
+import (
+	"math"
 
-// Signature is what a model takes and gives.
+	"github.com/sluice-bench/sluice/backends/tensor"
+)
+
+// Signature describes the inputs and outputs of a model.
 type Signature struct {
 	Model           string
-	Version         string // the one that was asked for, or the only one that is served; "": the server chooses of several
+	Version         string // the requested version, or the only one; "": the server chooses among several
 	Inputs, Outputs []Port
-	// Configured: the shapes and the batch dimension are those of the model's configuration; else they are guessed from metadata.
+	// Configured: the shapes and the batch dimension come from the model's configuration; else they
+	// are derived from metadata.
 	Configured bool
-	MaxBatch   int  // 0: the model has no batch dimension (or the server did not tell)
+	MaxBatch   int  // 0: the model has no batch dimension (or the server did not report it)
 	Batched    bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
 	Statistics bool // the server keeps statistics
-	// Calls are the models that this one is made of, as its configuration names them, each once in the order of the calls.
-	// What a model calls from its own code is not among them.
+	// Calls are the models that this one calls according to its configuration, each once in the order
+	// of the calls. Models that it calls from its own code are not included.
 	Calls         []Called
 	BinaryTensors bool // the server speaks the binary tensor extension
 	Classes       bool // the server speaks the classification extension
-	Decoupled     bool // a request may have any number of responses, none included
+	Decoupled     bool // a request may have any number of responses, including none
 	Sequence      SequenceKind
 }
 
-// SequenceKind is what a model says about sequences of requests.
+// SequenceKind is the form of a model's sequence ids.
 type SequenceKind uint8
 
-// What a model can say. Numbers and texts are how it wants ids.
+// The forms of ids.
 const (
-	UnknownSequences SequenceKind = iota // nothing
-	NoSequences                          // it keeps no state
+	UnknownSequences SequenceKind = iota // unknown
+	NoSequences                          // the model keeps no state
 	NumberSequences
 	TextSequences
 )
@@ -35,13 +40,14 @@ const (
 // Called is a model that another one calls; Version "" is the server's choice.
 type Called struct{ Model, Version string }
 
-// Port is one input or output of a model. Shape holds no batch dimension; -1 is any size.
+// Port is one input or output of a model. Shape has no batch dimension; -1 is any size.
 type Port struct {
 	Name     string
 	Type     tensor.DataType
 	Shape    []int64
 	Optional bool
-	// ShapeTensor: its elements are a shape. It has no batch dimension and goes once for all items of a batch.
+	// ShapeTensor: its elements are a shape. It has no batch dimension and is sent once for all items
+	// of a batch.
 	ShapeTensor bool
 }
 
@@ -67,44 +73,64 @@ type Request struct {
 	Inputs       []Tensor // with the batch dimension
 	Outputs      []Output // nil: all
 	Parameters   []Parameter
-	Headers      []Header // over the target's
+	Headers      []Header // override the target's
 	Row          uint32
 	Items        uint32 // inferences in it; 0: the backend reads them from Body
 	Expect       *Expect
-	Body         []byte    // the whole request as it stands (Ability Bodies); nil: it is made of the rest
-	Sequence     *Sequence // nil: the request belongs to no sequence
-	// Signature is the model's, as its metadata were read: replies that it does not allow are class Decode. nil: nothing is known.
+	// the whole request, sent unchanged (Ability Bodies); nil: it is encoded from the other fields
+	Body     []byte
+	Sequence *Sequence // nil: the request belongs to no sequence
+	// Signature is the model's, from its metadata: replies that contradict it are class Decode. nil:
+	// unknown.
 	Signature *Signature
 }
 
 // Output is one output that a request asks for.
 type Output struct {
 	Name string
-	// Classification above 0 asks for classes in the output's place: so many of its largest values, the largest first, as BYTES
-	// "value:index" or "value:index:label". In the last dimension then stand the classes.
+	// Classification above 0 asks for that many classes in place of the output: its largest values,
+	// the largest first, as BYTES "value:index" or "value:index:label". They replace the last
+	// dimension.
 	Classification int64
 	Parameters     []Parameter // as Request.Parameters
 }
 
-// Sequence makes a request one of a sequence, for a model that keeps state: the id and the marks of the first and the
-// last come with each sending, from Fields.
+// Sequence makes a request part of a sequence, for a model that keeps state: the id and the marks
+// of the first and the last request are filled in for each sending, from Fields.
 type Sequence struct {
-	Text bool // ids are texts of digits, for models whose correlation ids are texts
+	Text bool // ids are strings of digits, for models whose correlation ids are strings
 }
 
-// Expect is what a reply must be to count as ok. A miss is class Mismatch.
+// Expect describes a good reply. A reply that differs is class Mismatch.
 type Expect struct {
-	Status  []int    // statuses that count as ok; nil: 200 (gRPC: 0)
-	Outputs []Tensor // compared by name; those not named are not looked at
-	Source  string   // where they stand, for whoever reads of a miss; "": Row says it
-	Fields  []Field  // values that the reply holds besides tensors
+	Status  []int    // good statuses; nil: 200 (gRPC: 0)
+	Outputs []Tensor // compared by name; others are ignored
+	Source  string   // where they are defined, for the note of a mismatch; "": use Row
+	Fields  []Field  // values of the reply other than tensors
 	Share   Share    // of the replies whose outputs and fields are compared
 	// Tolerances for floats: |got-want| <= Absolute + Relative*|want|. Both 0: bit for bit.
 	Relative, Absolute float64
 }
 
-// Field is a value of a reply. Path leads to it through maps and lists: names and indexes, separated by dots.
+// Field is a value of a reply. Path leads to it through maps and lists: names and indexes,
+// separated by dots.
 type Field struct {
 	Path string
 	Want any // string, bool, int64, float64, or nil for null
 }
+
+// Share selects a share of all requests by their numbers, spread evenly over them; the first is
+// always in it. The zero value selects all.
+type Share uint64
+
+// ShareOf returns the share for a ratio above 0.
+func ShareOf(ratio float64) Share {
+	if ratio >= 1 {
+		return 0
+	}
+	return Share(max(ratio*math.MaxUint64, 1))
+}
+
+// Has reports whether request n is in the share: the multiples of the golden ratio, modulo 1, are
+// spread more evenly than any others (Weyl), whatever the period of the data.
+func (s Share) Has(n uint64) bool { return s == 0 || n*0x9e3779b97f4a7c15 < uint64(s) }

@@ -5,28 +5,30 @@ import (
 	"strconv"
 )
 
-// Sample is a buffer that changes hands: executor → lane (Send … Recv done) → measure → executor. Never copied,
-// never shared. Times are ns since the run's origin; 0 means it did not happen.
+// Sample is a buffer that changes hands: executor → lane (Send … Recv done) → measure → executor.
+// Never copied, never shared. Times are ns since the run's origin; 0 means that the event did not
+// happen.
 //
-// SendStart is before the request is encoded. SendEnd is before the write of a request that the transport takes without
-// waiting (up to 32 KiB on a connection of its own), and after the last write of a longer one: on a loopback connection the
-// kernel may give the CPU to the server before a write returns, and the server's time is not the client's. It is never
-// after FirstByte.
+// SendStart is before the request is encoded. SendEnd is before the write of a request that the
+// transport takes without waiting (up to 32 KiB on a dedicated connection), and after the last
+// write of a longer one: on a loopback connection the kernel may give the CPU to the server before
+// a write returns, and the server's time is not the client's. It is never after FirstByte.
 type Sample struct {
 	Due, SendStart, SendEnd, FirstByte, LastByte int64
-	// Free is when a slot was there for this request (open loop): Free-Due is the pool's share of the send delay,
-	// SendStart-max(Due, Free) the client's. Closed loop: Free = Due, or with Followed the LastByte of the slot's request before.
+	// Free is when a slot was free for this request (open loop): Free-Due is the pool's share of the
+	// send delay, SendStart-max(Due, Free) the client's. Closed loop: Free = Due, or with Followed the
+	// LastByte of the slot's previous request.
 	Free      int64
-	Connect   int64  // ns spent dialling and shaking hands for this request, or ahead of it (Ahead); 0: none
+	Connect   int64  // ns of dialling and handshakes for this request, or before it (Ahead); 0: none
 	N         uint64 // number of the arrival in its schedule
 	ID        uint64 // Fields.ID
 	BytesSent int64
 	// BytesReceived counts reply bytes, head included.
 	BytesReceived int64
-	Sequence      uint64 // id of the sequence that it is a request of; 0: of none
-	SequenceDue   int64  // of the last request of a sequence: when the first was due
+	Sequence      uint64 // id of its sequence; 0: none
+	SequenceDue   int64  // in the last request of a sequence: due time of the first one
 	Row, Items    uint32
-	Responses     uint32 // an empty message that only says that nothing more comes is none
+	Responses     uint32 // without messages that only mark the end
 	Status        int32  // HTTP or gRPC code
 	Gen           uint32
 	Lane          uint32
@@ -36,13 +38,14 @@ type Sample struct {
 	Flags         Flags
 	Class         ErrorClass
 	_             [1]byte
-	Region        uint32  // Fields.Region: where the outputs lie when they are shared
-	Events        []Event // one for each response, where the target streams: the capacity is the caller's; 0: not wanted
-	Text          []byte  // the replies as they came, where they are kept (Target.KeepReplies): see Replies
-	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
+	Region        uint32 // Fields.Region: the place of shared outputs
+	// one for each response, if the target streams; the caller sets the capacity; 0: not wanted
+	Events []Event
+	Text   []byte // the replies as received, if they are kept (Target.KeepReplies): see Replies
+	Note   []byte // first NoteSize bytes of the server's error text; nil buffer until first used
 }
 
-// NoteSize is how much of a server's error text a sample keeps.
+// NoteSize is the number of bytes that a sample keeps of a server's error text.
 const NoteSize = 256
 
 // Reset clears all but the buffers that the sample owns.
@@ -51,10 +54,11 @@ func (s *Sample) Reset() {
 	*s = Sample{Events: events, Text: text, Note: note}
 }
 
-// MaxText is the limit, in bytes, of the replies that a sample keeps of a request. Of one that would pass it no more than its place is kept.
+// MaxText bounds the bytes of replies that a sample keeps of a request. A reply that would exceed
+// it is kept as empty.
 const MaxText = 1 << 20
 
-// AddText keeps a reply that comes in pieces.
+// AddText keeps a reply that arrives in pieces.
 func (s *Sample) AddText(pieces ...[]byte) {
 	size := 0
 	for _, p := range pieces {
@@ -69,7 +73,7 @@ func (s *Sample) AddText(pieces ...[]byte) {
 	}
 }
 
-// Replies are the replies that were kept, in the order of their coming; one that was too long is empty.
+// Replies returns the kept replies in the order of arrival; one that was too long is empty.
 func (s *Sample) Replies() (list [][]byte) {
 	for rest := s.Text; len(rest) >= 4; {
 		n := 4 + int(binary.LittleEndian.Uint32(rest))
@@ -89,16 +93,16 @@ func (s *Sample) SetNote(text []byte) {
 	s.Note = append(s.Note[:0], text[:min(len(text), NoteSize)]...)
 }
 
-// BoundSend keeps SendEnd from being after FirstByte. Whoever sends stamps the end of a request when the transport has
-// taken it, and the transport may have run the server before it returned.
+// BoundSend keeps SendEnd from being after FirstByte. A sender stamps the end of a request when the
+// transport has taken it, and the transport may have run the server before it returned.
 func (s *Sample) BoundSend() {
 	if s.FirstByte != 0 && s.SendEnd > s.FirstByte {
 		s.SendEnd = s.FirstByte
 	}
 }
 
-// SetCancelled gives the sample of a request that we cancel at time at what follows from why. Whether it was sent is the caller's to know: Send
-// may still be writing SendEnd.
+// SetCancelled sets class, flags and note of a request that was cancelled at time at because of
+// why. The caller knows whether it was sent: Send may still be writing SendEnd.
 func (s *Sample) SetCancelled(why Cause, at int64, sent bool) {
 	s.LastByte, s.Class, s.Note = at, Stopped, s.Note[:0]
 	s.Flags |= Incomplete
@@ -115,7 +119,7 @@ func (s *Sample) SetCancelled(why Cause, at int64, sent bool) {
 	}
 }
 
-// appendOverdue appends how far a request had come that we waited too long for.
+// appendOverdue appends how far a request had come when its timeout ended it.
 func (s *Sample) appendOverdue(text []byte, why Cause, sent bool) []byte {
 	counted := func(n int64, what string) { text = append(strconv.AppendInt(text, n, 10), what...) }
 	n := int64(s.Responses)
@@ -148,38 +152,41 @@ type Event struct {
 	Flags  uint16
 }
 
-// EventCoalesced in Event.Flags: the response was there already when the one before it was read, so that the time between
-// the two is the transport's and not the server's.
+// EventCoalesced in Event.Flags: the response was already there when the previous one was read, so
+// that the time between the two is the transport's and not the server's.
 const EventCoalesced uint16 = 1
 
 // Flags of a Sample.
 type Flags uint16
 
-// What can be flagged.
+// The flags.
 const (
-	Reused        Flags = 1 << iota // went out on a connection that had carried a request before
+	Reused        Flags = 1 << iota // sent on a connection that had carried a request before
 	Redialled                       // the first on a connection that replaced another
 	Warmup                          // due before the hold phase
 	Timeout                         // ended by our own timeout
-	Incomplete                      // still open when the drain ended
+	Incomplete                      // still in flight when the drain ended
 	Coalesced                       // some of its events carry EventCoalesced
-	NoFinal                         // responses came, and it ended without the final one
-	Partial                         // no finished request: the events of one that goes on (Lane.Recv)
+	NoFinal                         // responses arrived, and it ended without the final one
+	Partial                         // not finished: the events of a request that continues (Lane.Recv)
 	SequenceStart                   // the first request of its sequence
 	SequenceEnd                     // the last request of its sequence
-	Closing                         // not of the load: it ended a sequence that could not go on, and is in no number
-	Followed                        // closed loop: sent at once after the slot's request before, whose reply the server stamped (SharesProcess)
-	OtherID                         // a reply that was looked at has another id than its request
-	Unnamed                         // a reply that was looked at does not name its model
-	Resent                          // its connection had been closed without saying so, and it was sent once more
-	Ahead                           // its connection was made before it was to be sent: Connect is no part of its latency
+	// Not part of the load: it ended a sequence that could not continue, and is in no number
+	Closing
+	// closed loop: sent at once after the slot's previous request, whose reply the server stamped
+	// (SharesProcess)
+	Followed
+	OtherID // a checked reply has another id than its request
+	Unnamed // a checked reply does not name its model
+	Resent  // its connection had been closed silently, and it was sent once more
+	Ahead   // its connection was made before it was to be sent: Connect is not part of its latency
 )
 
-// ErrorClass says what kind of failure ended a request (design: time and measurement).
+// ErrorClass is the kind of failure that ended a request (design: time and measurement).
 type ErrorClass uint8
 
-// The error classes. Cancelled is a request that the server cancelled; what we cancelled ourselves has the class
-// Stopped, which is outside every error count.
+// The error classes. Cancelled is a request that the server cancelled; requests cancelled by this
+// side have the class Stopped, which is outside every error count.
 const (
 	OK ErrorClass = iota
 	Dial
@@ -198,7 +205,8 @@ const (
 	classCount
 )
 
-// ClassNames are the words of the classes in plans and artifacts, by ErrorClass. "ok" and "stopped" are no failures.
+// ClassNames are the words of the classes in plans and artifacts, by ErrorClass. "ok" and "stopped"
+// are not failures.
 var ClassNames = [classCount]string{
 	"ok", "dial", "tls", "write", "timeout", "reset", "status", "protocol", "decode", "mismatch", "cancelled",
 	"server", "client", "stopped",
@@ -209,13 +217,13 @@ func (c ErrorClass) String() string { return ClassNames[c] }
 // Failed reports whether c counts as an error.
 func (c ErrorClass) Failed() bool { return c != OK && c != Stopped }
 
-// Cause is why a request is cancelled.
+// Cause is the reason for which a request is cancelled.
 type Cause uint8
 
-// Causes of a cancellation and the class that the sample gets.
+// Causes of a cancellation and the class of the sample.
 const (
 	CauseTimeout    Cause = iota + 1 // TimedOut, flag Timeout
-	CauseDrain                       // Stopped, flag Incomplete: open when the drain time was over
+	CauseDrain                       // Stopped, flag Incomplete: in flight when the drain time was over
 	CauseStop                        // Stopped, flag Incomplete: the run was interrupted
-	CauseInactivity                  // TimedOut, flag Timeout: nothing came for too long; the note says so
+	CauseInactivity                  // TimedOut, flag Timeout: no byte arrived for too long; the note says so
 )

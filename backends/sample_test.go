@@ -12,10 +12,25 @@ func TestOverdue(t *testing.T) {
 	}{
 		{CauseTimeout, Sample{}, TimedOut, "the request could not be sent within the timeout"},
 		{CauseTimeout, Sample{SendEnd: 5}, TimedOut, "no byte of a reply came within the timeout"},
-		{CauseTimeout, Sample{SendEnd: 5, BytesReceived: 17}, TimedOut, "the reply did not end within the timeout, of which 17 bytes came"},
-		{CauseTimeout, Sample{SendEnd: 5, BytesReceived: 99, Responses: 1, Events: make([]Event, 1)}, TimedOut, "the reply did not end within the timeout, of which 99 bytes came, with responses: 1"},
+		{
+			CauseTimeout,
+			Sample{SendEnd: 5, BytesReceived: 17},
+			TimedOut,
+			"the reply did not end within the timeout, of which 17 bytes came",
+		},
+		{
+			CauseTimeout,
+			Sample{SendEnd: 5, BytesReceived: 99, Responses: 1, Events: make([]Event, 1)},
+			TimedOut,
+			"the reply did not end within the timeout, of which 99 bytes came, with responses: 1",
+		},
 		{CauseInactivity, Sample{SendEnd: 5}, TimedOut, "nothing came within the inactivity_timeout"},
-		{CauseInactivity, Sample{SendEnd: 5, Responses: 3}, TimedOut, "no final flag came: after 3 responses nothing came within the inactivity_timeout"},
+		{
+			CauseInactivity,
+			Sample{SendEnd: 5, Responses: 3},
+			TimedOut,
+			"no final flag came: after 3 responses nothing came within the inactivity_timeout",
+		},
 		{CauseStop, Sample{SendEnd: 5}, Stopped, ""},
 	} {
 		s := &c.sample

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestShare: a share is exact within two requests, over any stretch and for each row of data with any period.
+// TestShare: a share is exact within two requests, over any stretch and for each row of data with
+// any period.
 func TestShare(t *testing.T) {
 	for _, ratio := range []float64{1e-3, 0.01, 0.1, 0.5, 0.9, 1, 2} {
 		s := ShareOf(ratio)
