@@ -1,5 +1,6 @@
-// Command grpcloop is the least that a client over grpc-go can be: workers that call one method with one message, again
-// and again, and look at nothing. It is the yardstick of what Sluice adds to grpc-go.
+// Command grpcloop is the least that a client over grpc-go can be: workers that call one method
+// with one message, again and again, and look at nothing. It is the yardstick of what Sluice adds
+// to grpc-go.
 //
 // It is not: a load generator to learn anything else from.
 package main
@@ -50,7 +51,7 @@ func main() {
 	}
 }
 
-// perConnection is how many calls share a connection, as Sluice's do.
+// perConnection is the number of calls that share a connection, as with Sluice.
 const perConnection = 64
 
 func run(target, method, file string, workers int, length time.Duration) error {
@@ -60,7 +61,8 @@ func run(target, method, file string, workers int, length time.Duration) error {
 	}
 	conns := make([]*grpc.ClientConn, (workers+perConnection-1)/perConnection)
 	for i := range conns {
-		conns[i], err = grpc.NewClient("passthrough:///"+target, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		conns[i], err = grpc.NewClient("passthrough:///"+target,
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
 		if err != nil {
 			return err

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// capacity is how many arrivals are kept: 256 MiB of address space, of which only what is written to is real.
+// capacity is the number of arrivals that are stored: 256 MiB of address space, of which only
+// written pages use memory.
 const capacity = 32 << 20
 
 // arrivals is when each request came, ns since origin. Many threads add; readers come when the load is over.
@@ -46,7 +47,7 @@ func (a *arrivals) sorted() []int64 {
 	return out
 }
 
-// count is how many requests came and between which times of the wall clock.
+// count holds the number of requests and the times of the wall clock between which they arrived.
 type count struct {
 	Count   int64   `json:"count"`
 	First   int64   `json:"first"`   // ns since 1970
@@ -72,9 +73,10 @@ type lateness struct {
 	Max   float64 `json:"max"`
 }
 
-// late judges the last n arrivals (what comes before are a client's own checks) against rate per second. The client's
-// own start is not known: the schedule is laid so that 1 % of the arrivals are early. A client that is late by always
-// the same time is thus not found out; one that falls behind, bunches or stalls is.
+// late judges the last n arrivals (what comes before are a client's own checks) against rate per
+// second. The client's own start is not known: the schedule is laid so that 1 % of the arrivals are
+// early. A client that is late by always the same time is thus not found out; one that falls
+// behind, bunches or stalls is.
 func (a *arrivals) late(rate float64, n int) lateness {
 	at := a.sorted()
 	at = at[max(0, len(at)-n):]

@@ -62,7 +62,8 @@ func serveGRPC(rec *arrivals) (address string, err error) {
 	if err != nil {
 		return "", err
 	}
-	s := grpc.NewServer(grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(handler), grpc.NumStreamWorkers(4))
+	s := grpc.NewServer(grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(handler),
+		grpc.NumStreamWorkers(4))
 	go func() { _ = s.Serve(l) }()
 	return l.Addr().String(), nil
 }

@@ -15,7 +15,7 @@ import (
 // maxConns is the highest descriptor that is served.
 const maxConns = 1 << 16
 
-// conn is one connection, served by one loop. buf[:n] is what came and is not answered yet.
+// conn is one connection, served by one loop. buf[:n] holds the bytes that were read and not answered yet.
 type conn struct {
 	fd  int
 	buf []byte
@@ -145,8 +145,9 @@ func (l *loop) serve(c *conn) bool {
 	}
 }
 
-// read is one recvmsg: how much (0: over, -1: nothing there yet), and when its last byte came by the kernel's stamp,
-// which on loopback is taken inside the client's own send: what the server waits for its turn is not in it.
+// read is one recvmsg: how much (0: over, -1: nothing there yet), and when its last byte came by
+// the kernel's stamp, which on loopback is taken inside the client's own send: what the server
+// waits for its turn is not in it.
 func (l *loop) read(c *conn) (n int, at int64) {
 	l.vector.Base = &c.buf[c.n]
 	l.vector.SetLen(len(c.buf) - c.n)
@@ -163,17 +164,20 @@ func (l *loop) read(c *conn) (n int, at int64) {
 	now := time.Now()
 	at = int64(now.Sub(l.rec.origin))
 	h := (*unix.Cmsghdr)(unsafe.Pointer(&l.control[0]))
-	if l.header.Controllen >= unix.SizeofCmsghdr+16 && h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS {
+	if l.header.Controllen >= unix.SizeofCmsghdr+16 && h.Level == unix.SOL_SOCKET &&
+		h.Type == unix.SO_TIMESTAMPNS {
 		stamp := (*unix.Timespec)(unsafe.Pointer(&l.control[unix.SizeofCmsghdr]))
 		at -= now.UnixNano() - stamp.Nano()
 	}
 	return int(got), at
 }
 
-// write sends all of b. Replies are small and a connection carries one request at a time, so a full socket is rare.
+// write sends all of b. Replies are small and a connection carries one request at a time, so a full
+// socket is rare.
 func write(fd int, b []byte) bool {
 	for len(b) > 0 {
-		n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])),
+			uintptr(len(b)))
 		switch errno {
 		case 0:
 			b = b[n:]

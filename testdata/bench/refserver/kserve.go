@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The model M takes UINT8 INPUT0[880], so that a request's body is about 1 KiB, and gives UINT8 OUTPUT0[16]; a reply's
-// body has replySize bytes.
+// The model M takes UINT8 INPUT0[880], so that a request's body is about 1 KiB, and gives UINT8
+// OUTPUT0[16]; a reply's body has replySize bytes.
 const (
 	inputSize = 880
 	replySize = 256
@@ -37,7 +37,8 @@ func ok(body string) []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// grpcReplies is the answer to each method of the inference service. Numbers of fields: see KServe's protocol.
+// grpcReplies is the answer to each method of the inference service. Numbers of fields: see
+// KServe's protocol.
 func grpcReplies() map[string][]byte {
 	yes := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
 	return map[string][]byte{

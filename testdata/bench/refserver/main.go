@@ -1,10 +1,12 @@
-// Command refserver is a server that costs as little as a server can and writes down when each request arrived, so that
-// load generators can be judged by what they really did. It answers KServe v2: HTTP/1.1 by raw epoll, gRPC by grpc-go
-// with a codec that passes bytes through.
+// Command refserver is a server that costs as little as a server can and writes down when each
+// request arrived, so that load generators can be judged by what they really did. It answers KServe
+// v2: HTTP/1.1 by raw epoll, gRPC by grpc-go with a codec that passes bytes through.
 //
-// It is not: a server for anything but the speed benchmark, strict about what it is sent, part of the product.
+// It is not: a server for anything but the speed benchmark, strict about what it is sent, part of
+// the product.
 //
-// It listens on free ports of loopback, prints one line of JSON that names them, and ends when its standard input does.
+// It listens on free ports of loopback, prints one line of JSON that names them, and ends when its
+// standard input does.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// cost is what a client's process took and what the server saw of it.
+// cost holds the resources of a client's process and the server's counts of it.
 type cost struct {
 	cpu     time.Duration // user and system, the whole process
 	started time.Time
@@ -66,7 +66,8 @@ func (b *bench) measure(cmd *exec.Cmd, codes ...int) (cost, error) {
 		return c, &errExit{filepath.Base(cmd.Path), code, text.String()}
 	}
 	if c.seen, err = b.server.count(); err == nil && c.Count < 2 {
-		err = fmt.Errorf("%s: the server saw %d requests\n%s", filepath.Base(cmd.Path), c.Count, text.String())
+		err = fmt.Errorf("%s: the server saw %d requests\n%s", filepath.Base(cmd.Path), c.Count,
+			text.String())
 	}
 	return c, err
 }
@@ -101,7 +102,7 @@ func watchMemory(pid int, stop <-chan struct{}) (most int64) {
 // tick is the unit of times in /proc.
 const tick = time.Second / 100
 
-// cpu is what the server has used.
+// cpu returns the CPU time of the server.
 func (s *server) cpu() time.Duration {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
 	_, after, _ := strings.Cut(string(text), ") ")
@@ -114,7 +115,7 @@ func (s *server) cpu() time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// machineCPU is what all processes have used, interrupts included.
+// machineCPU returns the CPU time of all processes, interrupts included.
 func machineCPU() (sum time.Duration) {
 	text, _ := os.ReadFile("/proc/stat")
 	line, _, _ := strings.Cut(string(text), "\n")
@@ -128,7 +129,7 @@ func machineCPU() (sum time.Duration) {
 	return sum
 }
 
-// plan is what Sluice plays: one stage without warm-up.
+// plan returns the plan for Sluice: one stage without warm-up.
 const plan = `version: 1
 name: speed
 target: {backend: kserve, url: "%s", model: M}
@@ -140,8 +141,8 @@ stages:
 output: {formats: [json]}
 `
 
-// The exit codes of Sluice that leave figures: all held, or the client was busy (a saturated machine is what a closed
-// loop is here to make).
+// The exit codes of Sluice that leave figures: all held, or the client was busy (a saturated
+// machine is what a closed loop is here to make).
 const invalid = 5
 
 // program returns the path of the Sluice that is measured.
@@ -168,8 +169,8 @@ func (b *bench) sluiceOf(program, url, load, extent string) (cost, error) {
 	return c, checkResult(filepath.Join(out, "result.json"), c.Count)
 }
 
-// checkResult compares what Sluice says with what the server saw: beside the plan's requests there may be one that
-// asked whether the model is ready.
+// checkResult compares what Sluice says with what the server saw: beside the plan's requests there
+// may be one that asked whether the model is ready.
 func checkResult(file string, count int64) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -26,7 +26,8 @@ func (b *bench) http() error {
 	if err := b.writeLua(script); err != nil {
 		return err
 	}
-	b.out.head("HTTP closed loop", "sluice CPU µs", "wrk CPU µs", "ratio", "bar", "sluice /s", "wrk /s", "ratio", "bar", "others' cores")
+	b.out.head("HTTP closed loop", "sluice CPU µs", "wrk CPU µs", "ratio", "bar", "sluice /s",
+		"wrk /s", "ratio", "bar", "others' cores")
 	for _, n := range []int{1, 16, 64} {
 		wrk := func() (cost, error) {
 			return b.measure(exec.Command("wrk", fmt.Sprintf("-t%d", min(n, 2)), fmt.Sprintf("-c%d", n),
@@ -37,8 +38,10 @@ func (b *bench) http() error {
 			return err
 		}
 		cpu, rate := ratios(ours, peer, cost.perRequest), ratios(ours, peer, cost.perSecond)
-		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest), median(peer, cost.perRequest), cpu.text(), atMost(cpu.median, httpCPU),
-			median(ours, cost.perSecond), median(peer, cost.perSecond), rate.text(), atLeast(rate.median, httpRate), median(append(ours, peer...), others))
+		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest),
+			median(peer, cost.perRequest), cpu.text(), atMost(cpu.median, httpCPU),
+			median(ours, cost.perSecond), median(peer, cost.perSecond), rate.text(),
+			atLeast(rate.median, httpRate), median(append(ours, peer...), others))
 	}
 	return nil
 }
@@ -56,19 +59,24 @@ func (b *bench) grpc() error {
 	if err != nil {
 		return err
 	}
-	b.out.head("gRPC unary closed loop", "sluice CPU µs", "bare CPU µs", "ratio", "bar", "sluice /s", "bare /s", "ratio", "", "others' cores")
+	b.out.head("gRPC unary closed loop", "sluice CPU µs", "bare CPU µs", "ratio", "bar", "sluice /s",
+		"bare /s", "ratio", "", "others' cores")
 	for _, n := range []int{1, 16, 64} {
 		bare := func() (cost, error) {
-			return b.measure(exec.Command(filepath.Join(b.bin, "grpcloop"), "-target", b.server.GRPC, "-message", file,
-				"-method", "/inference.GRPCInferenceService/ModelInfer", "-workers", strconv.Itoa(n), "-for", b.each.String()))
+			return b.measure(exec.Command(filepath.Join(b.bin, "grpcloop"), "-target", b.server.GRPC,
+				"-message", file,
+				"-method", "/inference.GRPCInferenceService/ModelInfer", "-workers", strconv.Itoa(n),
+				"-for", b.each.String()))
 		}
 		ours, peer, err := b.turns(n, url, bare)
 		if err != nil {
 			return err
 		}
 		cpu, rate := ratios(ours, peer, cost.perRequest), ratios(ours, peer, cost.perSecond)
-		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest), median(peer, cost.perRequest), cpu.text(), atMost(cpu.median, grpcCPU),
-			median(ours, cost.perSecond), median(peer, cost.perSecond), rate.text(), "", median(append(ours, peer...), others))
+		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest),
+			median(peer, cost.perRequest), cpu.text(), atMost(cpu.median, grpcCPU),
+			median(ours, cost.perSecond), median(peer, cost.perSecond), rate.text(), "",
+			median(append(ours, peer...), others))
 	}
 	return nil
 }
@@ -79,8 +87,9 @@ func (b *bench) capture(url string) error {
 	return err
 }
 
-// turns runs Sluice and its peer in pairs, rounds times. Who goes first changes from pair to pair: what a machine does
-// (clock, core placement, neighbours) lasts longer than a turn and must not fall on one side.
+// turns runs Sluice and its peer in pairs, rounds times. Who goes first changes from pair to pair:
+// what a machine does (clock, core placement, neighbours) lasts longer than a turn and must not
+// fall on one side.
 func (b *bench) turns(n int, url string, peer func() (cost, error)) (ours, theirs []cost, err error) {
 	own := func() (cost, error) { return b.sluice(url, fmt.Sprintf("{concurrency: %d}", n), b.each.String()) }
 	for i := range b.rounds {
@@ -116,7 +125,8 @@ func ratios(ours, theirs []cost, of func(cost) float64) spread {
 
 func (s spread) text() string { return fmt.Sprintf("%.2f (%.2f–%.2f)", s.median, s.least, s.most) }
 
-// writeLua makes wrk's script out of the request that the server has captured: path, headers and body are the same.
+// writeLua makes wrk's script out of the request that the server has captured: path, headers and
+// body are the same.
 func (b *bench) writeLua(file string) error {
 	request, err := b.server.ask("GET", "/request")
 	if err != nil {

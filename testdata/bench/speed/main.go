@@ -1,8 +1,10 @@
-// Command speed measures what Sluice costs and how punctual it is, beside the least that does the same work: wrk over
-// HTTP, a bare grpc-go loop over gRPC. Server, Sluice and its peer are processes of their own; Sluice and the peer send
-// the same bytes and take turns in one run, so that a ratio holds on any machine while the figures do not.
+// Command speed measures what Sluice costs and how punctual it is, beside the least that does the
+// same work: wrk over HTTP, a bare grpc-go loop over gRPC. Server, Sluice and its peer are
+// processes of their own; Sluice and the peer send the same bytes and take turns in one run, so
+// that a ratio holds on any machine while the figures do not.
 //
-// It is not: a test (a busy machine decides nothing), a comparison of everything that the peers can do.
+// It is not: a test (a busy machine decides nothing), a comparison of everything that the peers can
+// do.
 package main
 
 import (
@@ -17,17 +19,18 @@ import (
 	"time"
 )
 
-// bench is what every measurement needs.
+// bench holds the state that all measurements share.
 type bench struct {
 	bin    string // folder of the built programs
 	old    string // the other Sluice, for versions; "": there is none
 	work   string // a folder that is thrown away
 	server *server
 	out    *table
-	rounds int           // turns of each in a comparison
-	each   time.Duration // length of one turn; its CPU is that of the whole process, so the longer, the less start-up counts
-	paced  time.Duration // length of an open loop
-	many   int           // requests of the memory measurement
+	rounds int // turns of each in a comparison
+	// length of one turn; its CPU is that of the whole process, so the longer, the less start-up counts
+	each  time.Duration
+	paced time.Duration // length of an open loop
+	many  int           // requests of the memory measurement
 }
 
 // steps are what can be measured, in order.
@@ -62,7 +65,10 @@ func run(bin, old string, quick bool, only string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	b := &bench{bin: bin, old: old, work: work, out: &table{}, rounds: 7, each: 4 * time.Second, paced: 10 * time.Second, many: 5_000_000}
+	b := &bench{
+		bin: bin, old: old, work: work, out: &table{}, rounds: 7, each: 4 * time.Second,
+		paced: 10 * time.Second, many: 5_000_000,
+	}
 	if quick {
 		b.rounds, b.each, b.paced, b.many = 5, 2*time.Second, 4*time.Second, 500_000
 	}

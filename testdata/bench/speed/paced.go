@@ -15,9 +15,11 @@ const (
 
 // open measures constant rates by the kernel's stamps at the server.
 func (b *bench) open() error {
-	b.out.head("HTTP open loop, constant", "lateness p50 µs", "p99 µs", "bar", "p99.9 µs", "CPU µs a request", "rate /s", "others' cores")
+	b.out.head("HTTP open loop, constant", "lateness p50 µs", "p99 µs", "bar", "p99.9 µs",
+		"CPU µs a request", "rate /s", "others' cores")
 	for _, rate := range []int{1000, 5000, 20000} {
-		c, err := b.sluice("http://"+b.server.HTTP, fmt.Sprintf("{rate: %d/s, max_in_flight: 64}", rate), b.paced.String())
+		c, err := b.sluice("http://"+b.server.HTTP,
+			fmt.Sprintf("{rate: %d/s, max_in_flight: 64}", rate), b.paced.String())
 		if err != nil {
 			return err
 		}
@@ -28,7 +30,8 @@ func (b *bench) open() error {
 		if want := rate * int(b.paced.Seconds()); l.Count != want {
 			return fmt.Errorf("%d requests came at %d/s, not %d", l.Count, rate, want)
 		}
-		b.out.row(fmt.Sprintf("%d/s", rate), l.P50, l.P99, atMost(l.P99, lateP99), l.P999, c.perRequest(), l.Rate, c.others)
+		b.out.row(fmt.Sprintf("%d/s", rate), l.P50, l.P99, atMost(l.P99, lateP99), l.P999,
+			c.perRequest(), l.Rate, c.others)
 	}
 	return nil
 }
@@ -49,7 +52,8 @@ func (b *bench) start() error {
 			all = append(all, c)
 		}
 		slices.Sort(took)
-		b.out.row(url[:4], took[runs/2], atMost(took[runs/2], firstAfter.Seconds()*1e3), took[0], took[runs-1],
+		b.out.row(url[:4], took[runs/2], atMost(took[runs/2], firstAfter.Seconds()*1e3), took[0],
+			took[runs-1],
 			median(all, func(c cost) float64 { return c.cpu.Seconds() * 1e3 }))
 	}
 	return nil
@@ -57,7 +61,8 @@ func (b *bench) start() error {
 
 // memory measures that a long run needs no more than a short one.
 func (b *bench) memory() error {
-	b.out.head("memory of a long closed loop, 64 in flight", "VmHWM MiB", "bar", "requests", "CPU µs a request")
+	b.out.head("memory of a long closed loop, 64 in flight", "VmHWM MiB", "bar", "requests",
+		"CPU µs a request")
 	c, err := b.sluice("http://"+b.server.HTTP, "{concurrency: 64}", fmt.Sprintf("%d requests", b.many))
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (s *server) ask(method, path string) ([]byte, error) {
 	return body, err
 }
 
-// seen is what the server counted since the last reset.
+// seen holds the counts of the server since the last reset.
 type seen struct {
 	Count   int64   `json:"count"`
 	First   int64   `json:"first"`
