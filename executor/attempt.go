@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/trial"
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 // attempt names one trial of a node: a repeat of it, or a trial of its search in one.
@@ -18,8 +17,7 @@ type attempt struct {
 	repeat int // from 0
 	tried  int // of the repeat's trials, from 0: schedules and data differ by both
 	serial int // of all the node's trials, from 0: request ids differ by it
-	load   trial.Amounts
-	search *load.Search // what the node's search looks for; nil: it is none
+	load   program.Amounts
 
 	deadline int64 // run clock, by max_duration, for all trials of a repeat; 0: none
 }
@@ -31,10 +29,10 @@ func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
 		a.deadline = m.r.clock.Now() + int64(limit)
 	}
 	var why string
-	if a.load, a.search, why = m.amounts(p.Node); why != "" {
+	if a.load, why = p.Node.Amounts(result.Values(m.view(), nil)); why != "" {
 		return m.without(p.Node, why)
 	}
-	if a.search != nil {
+	if a.load.Search != nil {
 		return m.search(ctx, a)
 	}
 	return &repeat{Output: m.measure(ctx, a)}
@@ -92,7 +90,7 @@ func (m *member) host(a attempt) trial.Host {
 // part names the attempt among those of its node.
 func (a attempt) part() string {
 	text := ""
-	if a.search != nil {
+	if a.load.Search != nil {
 		text = fmt.Sprintf("trial %d, %s", a.tried+1, a.at(a.load.Level))
 	}
 	if of := a.node.Stage.Repeat; of > 1 {
@@ -130,35 +128,4 @@ func (a attempt) idBase(p *program.Program) uint64 {
 		}
 	}
 	return 0
-}
-
-// amounts finds out what a node is to be loaded with, or what its search looks for. why says why it
-// cannot be known; then the node does not run.
-func (m *member) amounts(n *program.Node) (a trial.Amounts, search *load.Search, why string) {
-	view := result.Values(m.view(), nil)
-	amount := func(l scenario.Level) float64 {
-		v, because := n.Amount(l, view)
-		if why == "" {
-			why = because
-		}
-		return v
-	}
-	switch q := scenario.QuantityOf(n.Stage.Load).(type) {
-	case scenario.Ramp:
-		for _, s := range q.Steps {
-			a.Steps = append(a.Steps, load.Step{To: amount(s.To), Over: int64(s.Over), Hold: int64(s.Hold)})
-		}
-	case scenario.Search:
-		search = &load.Search{
-			From: amount(q.From), To: amount(q.To), Precision: q.Precision, Amount: q.Amount, Confirm: q.Confirm,
-			Whole: !n.Open,
-		}
-		if n.Open {
-			search.Unit = "/s"
-		}
-	case nil: // times of a file
-	default:
-		a.Level = amount(n.Level)
-	}
-	return a, search, why
 }

@@ -140,7 +140,7 @@ func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags
 		diags = append(diags, keepsState(n, e)...)
 		diags = append(diags, encode(e, t.Conn, n, su.program.Plan.Seed, &su.room, su.env.Record != nil)...)
 	}
-	in.err, in.Recorded = su.statistics(su.stops.waiting, in), n.Recorded
+	in.err = su.statistics(su.stops.waiting, in)
 	return diags
 }
 

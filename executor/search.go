@@ -40,7 +40,7 @@ func (m *member) search(ctx context.Context, first attempt) *repeat {
 	var tried []*judged
 	var history []load.Trial
 	for {
-		d := first.search.Next(history)
+		d := first.load.Search.Next(history)
 		if d.Done {
 			return m.found(first, tried, d)
 		}

@@ -117,3 +117,11 @@ func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why
 	}
 	return value, ""
 }
+
+// formula returns the expression by which the load of a node comes from earlier results; "": all of it is written.
+func formula(n *Node) string {
+	if all := amountsOf(n.Stage, n.Level); len(all) > 0 {
+		return "${" + all[0].Expr.Text + "}"
+	}
+	return ""
+}

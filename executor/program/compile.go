@@ -41,6 +41,8 @@ func passes() []pass {
 		{"files", readFiles},                // files.go: files that the plan names
 		{"baseline", readBaseline},          // baseline.go: the stored result that the plan names
 		{"sequences", formSequences},        // sequences.go: requests that belong together
+		{"loads", compileLoads},             // load.go: how the load of each node goes
+		{"ids", checkIDs},                   // sequences.go: whether ids are enough
 		{"expressions", compileExpressions}, // expressions.go: assertions, while, stability metrics
 		{"comparisons", checkComparisons},   // baseline.go: whether anything is compared with the baseline
 		{"goodput", compileGoodput},         // goodput.go: what makes a request good

@@ -3,7 +3,6 @@ package program
 import (
 	"math"
 
-	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/scenario"
@@ -12,7 +11,7 @@ import (
 // planNodes fills what each node will do, and labels the graph.
 func planNodes(d *draft) {
 	for _, n := range d.program.Nodes {
-		n.Planned = planNode(d, n)
+		n.Planned = planNode(n)
 		d.program.Graph.Label(n.ID, labelOf(n))
 	}
 }
@@ -30,36 +29,38 @@ func (a bounds) plus(b bounds) bounds {
 }
 
 // planNode is what one repeat of a node will do.
-func planNode(d *draft, n *Node) Planned {
-	p := Planned{Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n), Formula: formula(n)}
+func planNode(n *Node) Planned {
+	p := Planned{Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n), Formula: n.Load.Formula}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}
 	p.climbs = len(conditions(n.Stage)) > 0
-	a, known := duesOf(n), plannedRequests(d, n)
-	warm, hold := warmupBounds(n, a), holdBounds(n, a, known)
+	l, known := &n.Load, plannedRequests(n)
+	warm, hold := warmupBounds(n), holdBounds(n, known)
 	switch {
 	case known > 0:
 		p.Requests = known
-		if a.ramp != nil {
-			p.Requests = a.held(n, math.MaxInt64, int64(known))
+		if l.openRamp() {
+			p.Requests = held(n, math.MaxInt64, int64(known))
 		}
-	case a.even != nil && hold.least == hold.most || isStable(n):
-		p.Requests = a.measured(n, warm, hold)
-		p.SD = a.sd(p.Requests)
+	case l.arrivals != nil && hold.least == hold.most || isStable(n):
+		p.Requests = measured(n, warm, hold)
+		p.SD = l.sd(p.Requests)
 	}
-	if p.Requests >= 0 && a.even != nil && hold.most >= 0 && warm.most >= 0 && hold.least == hold.most {
-		all := a.count(0, inNs(warm.most+hold.most))
+	if p.Requests >= 0 && l.arrivals != nil && hold.most >= 0 && warm.most >= 0 && hold.least == hold.most {
+		all := l.count(0, inNs(warm.most+hold.most))
 		if known > 0 {
-			all = known + float64(n.Stage.Warmup.Requests) + a.count(0, int64(n.Stage.Warmup.Duration))
+			all = known + float64(n.Stage.Warmup.Requests) + l.count(0, int64(n.Stage.Warmup.Duration))
 		}
 		p.Outside = max(all-p.Requests, 0)
 	} else if n.Stage.Warmup.Requests > 0 {
 		p.Outside = float64(n.Stage.Warmup.Requests)
 	}
 	length := warm.plus(hold)
-	if s, ok := quantity(n.Stage).(scenario.Search); ok {
-		p.Trials, p.MostTrials = trialsOf(s, n.Open)
+	if l.Search != nil {
+		if l.Formula == "" {
+			p.Trials, p.MostTrials = trialsOf(*l.Search)
+		}
 		length.least *= float64(p.Trials)
 		if length.most >= 0 {
 			length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostTrials) * MaxAttempts
@@ -70,7 +71,7 @@ func planNode(d *draft, n *Node) Planned {
 	}
 	p.Shortest, p.Longest = withLimits(n, length)
 	if n.Sequences != nil {
-		planSequences(n, &p, plannedSequences(d, n))
+		planSequences(n, &p)
 	}
 	if p.Requests < 0 {
 		p.Decides = decidedBy(n)
@@ -84,7 +85,7 @@ func decidedBy(n *Node) string {
 	switch {
 	case others:
 		return "group"
-	case len(amountsOf(n.Stage, n.Level)) > 0:
+	case n.Load.Formula != "":
 		return "result"
 	case n.Open && quantity(n.Stage) == nil:
 		return "data"
@@ -116,11 +117,11 @@ func withLimits(n *Node, b bounds) (shortest, longest float64) {
 }
 
 // warmupBounds is how long the warm-up takes, s.
-func warmupBounds(n *Node, a dues) bounds {
+func warmupBounds(n *Node) bounds {
 	w := n.Stage.Warmup
 	switch {
 	case w.Requests > 0 && n.Open:
-		if due, ok := a.due(w.Requests); ok {
+		if due, ok := n.Load.due(w.Requests); ok {
 			return exactly(float64(due) / 1e9)
 		}
 		return bounds{0, -1}
@@ -131,21 +132,22 @@ func warmupBounds(n *Node, a dues) bounds {
 }
 
 // holdBounds is how long the measurement takes, s. requests is after how many it ends; -1: not by their number.
-func holdBounds(n *Node, a dues, requests float64) bounds {
+func holdBounds(n *Node, requests float64) bounds {
+	l := &n.Load
 	switch e := n.Stage.Extent.(type) {
 	case scenario.For:
 		if e.Span.Duration > 0 {
-			if a.end > 0 && a.ramp == nil && a.end < int64(e.Span.Duration) {
-				return exactly(float64(a.end) / 1e9)
+			if l.end > 0 && !l.openRamp() && l.end < int64(e.Span.Duration) {
+				return exactly(float64(l.end) / 1e9)
 			}
 			return exactly(e.Span.Duration.Seconds())
 		}
-		if requests > 0 && n.Level.Value > 0 && n.Open && a.ramp == nil {
+		if requests > 0 && n.Level.Value > 0 && n.Open && !l.openRamp() {
 			return exactly(requests / n.Level.Value)
 		}
 		if requests > 0 {
-			if due, ok := a.due(int64(requests) + n.Stage.Warmup.Requests); ok {
-				return exactly(float64(due-int64(n.Stage.Warmup.Duration)) / 1e9)
+			if due, ok := l.due(int64(requests) + n.Stage.Warmup.Requests); ok {
+				return exactly(float64(due-l.Warm) / 1e9)
 			}
 		}
 	case scenario.UntilStable:
@@ -157,8 +159,8 @@ func holdBounds(n *Node, a dues, requests float64) bounds {
 			return bounds{float64(e.Windows) * w, float64(e.MaxWindows) * w}
 		}
 	case scenario.ByLoad:
-		if a.end > 0 {
-			return exactly(float64(a.end) / 1e9)
+		if l.end > 0 {
+			return exactly(float64(l.end) / 1e9)
 		}
 		if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
 			return exactly(rampLength(r))
@@ -176,67 +178,51 @@ func rampLength(r scenario.Ramp) float64 {
 	return length
 }
 
-// plannedRequests is the number after which a node's measurement ends; -1: it ends otherwise, or nobody knows.
-func plannedRequests(d *draft, n *Node) float64 {
-	e, ok := n.Stage.Extent.(scenario.For)
-	switch {
-	case !ok:
+// plannedRequests returns after how many arrivals a node's measurement ends; -1: it ends otherwise, or it is not known.
+func plannedRequests(n *Node) float64 {
+	switch l := &n.Load; {
+	case l.Limit == 0:
 		return -1
-	case n.Sequences != nil && e.Span.Requests == 0:
-		if count := plannedSequences(d, n); count > 0 {
-			return arrivalsOf(n, count)
-		}
-		return -1
-	case e.Span.Requests > 0:
-		return float64(e.Span.Requests)
-	case e.Span.Passes > 0:
-		var shares []feed.Share
-		for _, entry := range n.Stage.Entries() {
-			rows := d.rows[entry.Request.Data]
-			if rows == 0 {
-				return -1
-			}
-			shares = append(shares, feed.Share{Rows: rows, Batch: max(entry.Request.Batch, 1), Weight: entry.Weight})
-		}
-		seed := load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID)
-		return float64(feed.Passes(e.Span.Passes, shares, seed[1]))
+	case l.Sequences != nil && l.Sequences.LimitCountsSequences:
+		return arrivalsOf(n, float64(l.Limit))
+	default:
+		return float64(l.Limit)
 	}
-	return -1
 }
 
 // measured is how many requests are due while a node is measured.
-func (a dues) measured(n *Node, warm, hold bounds) float64 {
-	from := inNs(warm.most)
+func measured(n *Node, warm, hold bounds) float64 {
+	l, from := &n.Load, inNs(warm.most)
 	if e, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 		if e.Window.Requests > 0 {
 			return float64(e.Windows) * float64(e.Window.Requests)
 		}
-		return a.count(from, from+int64(e.Windows)*int64(e.Window.Duration))
+		return l.count(from, from+int64(e.Windows)*int64(e.Window.Duration))
 	}
-	if a.ramp != nil {
-		return a.held(n, inNs(hold.most), math.MaxInt64)
+	if l.openRamp() {
+		return held(n, inNs(hold.most), math.MaxInt64)
 	}
 	if e, ok := n.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
-		return a.count(from, from+int64(e.Span.Duration))
+		return l.count(from, from+int64(e.Span.Duration))
 	}
-	return a.count(from, -1)
+	return l.count(from, -1)
 }
 
 // held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all that it sends.
-func (a dues) held(n *Node, end, most int64) float64 {
+func held(n *Node, end, most int64) float64 {
 	spans := holds(phasesOf(n))
 	if spans == nil {
 		spans = []measure.Span{{From: 0, To: math.MaxInt64}} // without a hold everything counts
 	}
-	return a.within(n, spans, end, most)
+	return within(&n.Load, spans, end, most)
 }
 
 // within is how many of the first most requests are due in spans, ns after the warm-up, and before end.
-func (a dues) within(n *Node, spans []measure.Span, end, most int64) float64 {
-	warm, total := int64(n.Stage.Warmup.Duration), int64(0)
-	early := int64(a.count(0, warm))
+func within(l *Load, spans []measure.Span, end, most int64) float64 {
+	warm, total := l.Warm, int64(0)
+	early := int64(l.count(0, warm))
 	for _, span := range spans {
-		s := a.even()
+		s := l.even()
 		if most < math.MaxInt64-early {
 			s = load.Limit(s, most+early)
 		}
@@ -245,51 +231,24 @@ func (a dues) within(n *Node, spans []measure.Span, end, most int64) float64 {
 	return float64(total)
 }
 
-// inFlight is how many requests are open at the same time, at most; -1: an earlier result decides.
+// inFlight returns how many requests are open at the same time, at most; -1: an earlier result decides.
 func inFlight(n *Node) int {
-	if pool, open := scenario.Open(n.Stage.Load); open {
-		if q := n.Sequences; q != nil && !q.Begin {
-			return q.Live * n.AtOnce(pool.MaxInFlight)
-		}
-		return pool.MaxInFlight
-	}
-	most := n.Level.Value
-	switch q := quantity(n.Stage).(type) {
-	case scenario.Ramp:
-		for _, s := range q.Steps {
-			most = max(most, s.To.Value)
-		}
-	case scenario.Search:
-		most = q.To.Value
-	case scenario.Periodic:
-		most = float64(q.To)
-	}
-	if len(amountsOf(n.Stage, n.Level)) > 0 {
+	switch l := &n.Load; {
+	case !n.Open && l.Formula != "":
 		return -1
+	case !n.Open && l.Search != nil:
+		return int(l.Search.To)
+	default:
+		return l.Slots
 	}
-	return int(most)
 }
 
-// formula is how the load of a node comes from earlier results; "" where it does not.
-func formula(n *Node) string {
-	if all := amountsOf(n.Stage, n.Level); len(all) > 0 {
-		return "${" + all[0].Expr.Text + "}"
-	}
-	return ""
-}
-
-// trialsOf is how many measurements a search makes, at least and at most: those that it would make for limits all over
-// its range. 0: its bounds come from results.
-func trialsOf(s scenario.Search, open bool) (least, most int) {
-	if s.From.Expr != nil || s.To.Expr != nil {
-		return 0, 0
-	}
-	search := load.Search{
-		From: s.From.Value, To: s.To.Value, Precision: s.Precision, Amount: s.Amount, Confirm: s.Confirm, Whole: !open,
-	}
+// trialsOf returns how many measurements a search makes, at least and at most: those that it would make for limits all
+// over its range.
+func trialsOf(search load.Search) (least, most int) {
 	const limits = 64
 	for i := range limits + 1 {
-		limit := s.From.Value * math.Pow(s.To.Value/s.From.Value, float64(i)/limits)
+		limit := search.From * math.Pow(search.To/search.From, float64(i)/limits)
 		if i == 0 {
 			limit = 0 // not even the first holds
 		}

@@ -44,13 +44,13 @@ func planCheck(d *draft, n *Node, c *Check) {
 // plannedFor is how many requests are planned for a place of the node, over all its repeats; of assertions with `every` or
 // `within`, for one of its windows. -1: not known.
 func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
-	k, a := n.Planned.Requests, duesOf(n)
-	hold := holdBounds(n, a, k)
+	k, l := n.Planned.Requests, &n.Load
+	hold := holdBounds(n, k)
 	if at.Phase != "" {
 		k = -1
 		for _, p := range phasesOf(n) {
-			if end := inNs(hold.most); p.name == at.Phase && a.ramp != nil && hold.most > 0 {
-				k, hold = a.within(n, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
+			if end := inNs(hold.most); p.name == at.Phase && l.openRamp() && hold.most > 0 {
+				k, hold = within(l, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
 			}
 		}
 	}
@@ -71,15 +71,15 @@ func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 
 // spreadOf is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.
 func spreadOf(n *Node, at expression.Place, k float64) float64 {
-	a, variance := duesOf(n), 0.0
+	l, variance := &n.Load, 0.0
 	if at.Mix == "" {
-		return a.sd(k)
+		return l.sd(k)
 	}
 	w := mixWeight(n, at.Mix)
 	if n.Stage.Mix[0].Weight > 0 {
 		variance = k * (1 - w)
 	}
-	sd := w * a.sd(k/w)
+	sd := w * l.sd(k/w)
 	return math.Sqrt(variance + sd*sd)
 }
 

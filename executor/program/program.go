@@ -68,6 +68,7 @@ type Node struct {
 	While     []Check         // of levels: all true, the next level runs; of a search: all true, the trial holds
 	Stability []metric.Leaf   // what windows are compared by, with until: stable
 	Goodput   []measure.Bound // what makes a request good; nil: nothing does
+	Load      Load            // how it is driven, as far as the plan says it
 	Planned   Planned
 
 	Prev     *Node // the level before at the same point, nil for the first

@@ -3,6 +3,7 @@ package program
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
@@ -22,7 +23,7 @@ func readTimes(d *draft, n *Node) {
 			return
 		}
 		readList(d, n, *l.File, "times", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
-		if n.Recorded != nil && duesOf(n).count(0, -1) == 0 {
+		if n.Recorded != nil && load.Count(timesOf(n.Recorded, l), 0, math.MaxInt64) == 0 {
 			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
 				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
-	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -38,7 +37,6 @@ func formSequences(d *draft) {
 		}
 		checkSequences(d, n, q)
 	}
-	checkIDs(d)
 }
 
 // checkSequences refuses what wants sequences where there are none, and what sequences cannot have.
@@ -88,7 +86,7 @@ func wantsSequences(d *draft, n *Node, q *Sequencing) {
 	}
 }
 
-// checkIDs refuses ranges of ids that have fewer than the sequences that are open at a time, and different ranges with
+// checkIDs refuses, once loads are known, ranges of ids that have fewer than the sequences that are open at a time, and different ranges with
 // ids in common in stages that run side by side.
 func checkIDs(d *draft) {
 	for _, n := range d.program.Nodes {
@@ -159,16 +157,6 @@ func (q *Sequencing) expected() (mean, sd float64) {
 	return mean, math.Sqrt(max(squares/n-mean*mean, 0))
 }
 
-// plannedSequences is after how many sequences the measurement of a node ends; 0: it ends otherwise.
-func plannedSequences(d *draft, n *Node) float64 {
-	e, ok := n.Stage.Extent.(scenario.For)
-	if ok && e.Span.Passes > 0 {
-		seed := load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID)
-		return float64(n.Sequences.Passes(e.Span.Passes, n.Stage.Entries(), seed[1]))
-	}
-	return float64(e.Span.Sequences)
-}
-
 // arrivalsOf is how many arrivals of the load so many sequences are: of a load in which each begins one, as many.
 func arrivalsOf(n *Node, sequences float64) float64 {
 	if n.Sequences.Begin {
@@ -178,9 +166,12 @@ func arrivalsOf(n *Node, sequences float64) float64 {
 	return sequences * mean
 }
 
-// planSequences fills in how many sequences are planned, and where arrivals begin them how many requests. count is after how
-// many the measurement ends; 0: otherwise.
-func planSequences(n *Node, p *Planned, count float64) {
+// planSequences fills in how many sequences are planned, and where arrivals begin them how many requests.
+func planSequences(n *Node, p *Planned) {
+	count := 0.0
+	if n.Load.Sequences.LimitCountsSequences {
+		count = float64(n.Load.Limit)
+	}
 	mean, sd := n.Sequences.expected()
 	switch {
 	case p.Requests < 0:
@@ -205,8 +196,8 @@ func (q *Sequencing) Drawn() *scenario.Dist {
 	return q.Length
 }
 
-// Passes counts the sequences that play every stream of each entry passes times.
-func (q *Sequencing) Passes(passes int64, entries []scenario.Entry, seed uint64) int64 {
+// passesOf counts the sequences that play every stream of each entry passes times.
+func passesOf(q *Sequencing, passes int64, entries []scenario.Entry, seed uint64) int64 {
 	var shares []feed.Share
 	for i, e := range entries {
 		shares = append(shares, feed.Share{Rows: max(len(q.streams[i]), 1), Weight: e.Weight})
@@ -219,9 +210,9 @@ func CarriesSeveral(t *scenario.Target) bool {
 	return t.Streaming && t.GRPC() && !t.Connections.PerRequest
 }
 
-// AtOnce returns how many requests of a sequence of an open loop may be in flight, so that those of all are most: one where their
-// order could be lost on the way, or the plan says so.
-func (n *Node) AtOnce(most int) int {
+// depthOf returns how many requests of a sequence of an open loop may be in flight, so that those of all are most: one
+// where their order could be lost on the way, or the plan says so.
+func depthOf(n *Node, most int) int {
 	for _, e := range n.Stage.Entries() {
 		if n.Sequences.Serial || !CarriesSeveral(e.Request.Target) {
 			return 1

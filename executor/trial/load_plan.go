@@ -6,16 +6,11 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// loadPlan says how the load of a trial goes. It is complete before the clock starts.
-//
-//	load         what is played                             without `for` and `until`, hold lasts
-//	concurrency  profile: n slots, or those of a ramp       as long as the ramp
-//	rate         arrivals: constant, random, or of a ramp   as long as the ramp
-//	intervals    arrivals: gaps of a file                   to the last gap, where they stop
-//	schedule     arrivals: times of a file or of the data   to the last time
+// loadPlan is the load of a trial, ready to be played. It is complete before the clock starts.
 type loadPlan struct {
 	level     float64              // of a fixed load; of intervals their mean rate; else 0
 	slots     int                  // requests open at the same time at most
@@ -37,137 +32,40 @@ type loadPlan struct {
 // when hold begins.
 type profile func(start int64, hold *atomic.Int64) load.Profile
 
-// planLoad plans the load of a trial.
+// planLoad makes the load of the node that of the trial.
 func planLoad(in *Input) *loadPlan {
-	s := in.Node.Stage
+	l := in.Node.LoadWith(in.Load, in.Requests.rows(), in.Seed)
 	p := &loadPlan{
-		level: in.Load.Level, warm: int64(s.Warmup.Duration), warmCount: in.Requests.inSpan(s.Warmup, in.Seed),
+		level: l.Level, slots: l.Slots, pace: l.Pace, overflow: l.Overflow, warm: l.Warm, warmCount: l.WarmCount,
+		length: l.Length, limit: l.Limit, ramp: l.Ramp, ends: l.Ends, skipped: l.Skipped,
 	}
-	if e, ok := s.Extent.(scenario.For); ok {
-		p.length, p.limit = int64(e.Span.Duration), in.Requests.inSpan(e.Span, in.Seed)
+	if q := l.Sequences; q != nil {
+		p.sequences = &drive.Sequences{
+			ArrivalBegins: q.ArrivalBegins, WarmCountsSequences: q.WarmCountsSequences,
+			LimitCountsSequences: q.LimitCountsSequences, PipelineDepth: q.Depth,
+		}
 	}
-	if pool, open := scenario.Open(s.Load); open {
-		p.slots, p.overflow = pool.MaxInFlight, pool.Overflow
+	if in.Node.Open {
+		p.arrivals = l.Arrivals
+	} else {
+		p.profile = profileOf(&l)
 	}
-	done := struct{}{}
-	scenario.VisitLoad(s.Load,
-		func(scenario.Concurrency) struct{} { p.planClosed(in); return done },
-		func(r scenario.Rate) struct{} { p.planRate(in, r.Arrivals); return done },
-		func(i scenario.Intervals) struct{} { p.planGaps(in.Requests.Recorded, i); return done },
-		func(s scenario.Schedule) struct{} { p.planTimes(in.Requests.Recorded, s); return done })
-	p.planSequences(in)
 	return p
 }
 
-// planClosed keeps requests in flight: as many as the level, or as the ramp says at the time.
-func (p *loadPlan) planClosed(in *Input) {
-	p.slots = int(in.Load.Level)
-	if q, ok := scenario.QuantityOf(in.Node.Stage.Load).(scenario.Periodic); ok {
-		p.slots, p.ends = q.To, true
-		p.profile = func(int64, *atomic.Int64) load.Profile {
-			return drive.NewSteps(q.From, q.To, q.Step, q.Responses)
-		}
-		return
-	}
-	if in.Load.Steps == nil {
-		level := load.Level(p.slots)
-		p.profile = func(int64, *atomic.Int64) load.Profile { return level }
-		return
-	}
-	p.followRamp(load.NewRamp(in.Load.Steps), in.Node.Stage.Extent)
-	p.slots = int(math.Round(p.ramp.Peak()))
-	first := int(math.Round(in.Load.Steps[0].To))
-	p.profile = func(start int64, hold *atomic.Int64) load.Profile {
-		return &fromHold{ramp: p.ramp.Profile(), first: first, hold: hold, start: start}
-	}
-}
-
-// planRate has arrivals at a rate, or at that of a ramp.
-func (p *loadPlan) planRate(in *Input, a scenario.Arrivals) {
-	p.pace = in.Load.Level
-	arrivals := func() load.Schedule { return load.Gamma(in.Load.Level, a.CV, in.Seed) }
-	if in.Load.Steps != nil {
-		p.followRamp(load.NewRamp(in.Load.Steps), in.Node.Stage.Extent)
-		p.pace = p.ramp.Peak()
-		if first := in.Load.Steps[0].To; p.warmCount > 0 && first > 0 {
-			p.warm, p.warmCount = int64(math.Ceil(float64(p.warmCount)/first*1e9)), 0 // the ramp begins at a time
-		}
-		arrivals = func() load.Schedule { return p.ramp.AfterWarmUp(p.warm).Arrivals(a.CV, in.Seed) }
-	}
-	p.arrivals = arrivals
-	if cuts := p.cuts(); a.Exact && cuts != nil {
-		p.arrivals = func() load.Schedule { return load.Exact(arrivals(), cuts...) }
-	}
-}
-
-// followRamp makes hold follow a ramp: as long as its steps, or as `for` says.
-func (p *loadPlan) followRamp(r *load.Ramp, e scenario.Extent) {
-	p.ramp = r
-	if _, itself := e.(scenario.ByLoad); itself {
-		p.length = r.Length()
-	}
-}
-
-// cuts returns the times between which arrivals are exact in number: the ends of the warm-up, of
-// each hold, and of the whole. None where the end of hold is unknown.
-func (p *loadPlan) cuts() (cuts []int64) {
-	length := p.length
-	if length == 0 && p.limit > 0 && p.pace > 0 && p.ramp == nil {
-		length = int64(math.Ceil(float64(p.limit) / p.pace * 1e9))
-	}
-	warm := p.warm
-	if p.warmCount > 0 && p.pace > 0 {
-		warm = int64(math.Ceil(float64(p.warmCount) / p.pace * 1e9))
-	}
-	if length == 0 {
-		return nil
-	}
-	if warm > 0 {
-		cuts = append(cuts, warm)
-	}
-	for _, h := range p.holds() {
-		for _, at := range []int64{warm + h.From, warm + h.To} {
-			if at > 0 && (len(cuts) == 0 || at > cuts[len(cuts)-1]) {
-				cuts = append(cuts, at)
-			}
+// profileOf returns the slots of a closed loop: as many as its level, or as its ramp says at the time.
+func profileOf(l *program.Load) profile {
+	switch q := l.Periodic; {
+	case q != nil:
+		return func(int64, *atomic.Int64) load.Profile { return drive.NewSteps(q.From, q.To, q.Step, q.Responses) }
+	case l.Ramp != nil:
+		first := int(math.Round(l.First))
+		return func(start int64, hold *atomic.Int64) load.Profile {
+			return &fromHold{ramp: l.Ramp.Profile(), first: first, hold: hold, start: start}
 		}
 	}
-	if end := warm + length; len(cuts) == 0 || end > cuts[len(cuts)-1] {
-		cuts = append(cuts, end)
-	}
-	return cuts
-}
-
-// holds returns the holds of a ramp, since hold began; nil without one.
-func (p *loadPlan) holds() []load.Hold {
-	if p.ramp == nil {
-		return nil
-	}
-	return p.ramp.Holds(p.length)
-}
-
-// planGaps has arrivals after recorded gaps.
-func (p *loadPlan) planGaps(recorded []int64, i scenario.Intervals) {
-	p.ends = i.AtEnd == "stop"
-	sum := int64(0)
-	for _, gap := range recorded {
-		sum += gap
-	}
-	if sum > 0 {
-		p.level = float64(len(recorded)) * 1e9 / float64(sum)
-	}
-	p.arrivals = func() load.Schedule { return load.Gaps(recorded, i.First == "zero", !p.ends) }
-}
-
-// planTimes has arrivals at recorded times. Those of the data's rows belong to their rows.
-func (p *loadPlan) planTimes(recorded []int64, s scenario.Schedule) {
-	p.ends = true
-	p.arrivals = func() load.Schedule { return load.Times(recorded, s.Speed, int64(s.From), int64(s.To)) }
-	if s.File == nil {
-		for p.skipped < len(recorded) && recorded[p.skipped] < int64(s.From) {
-			p.skipped++
-		}
-	}
+	level := load.Level(l.Slots)
+	return func(int64, *atomic.Int64) load.Profile { return level }
 }
 
 // fromHold is a ramp that begins when hold does; until then the slots are those of its first step.

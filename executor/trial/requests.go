@@ -12,9 +12,8 @@ import (
 
 // Requests is what a trial sends, prepared, where it goes, and how the servers' own counters are read.
 type Requests struct {
-	Entries  []*Entry  // kinds of request: those of the mix, or one
-	Targets  []*Target // where they go: each target once
-	Recorded []int64   // gaps or times of the load's file, or times of the data's rows, ns
+	Entries []*Entry  // kinds of request: those of the mix, or one
+	Targets []*Target // where they go: each target once
 	// Counters reads the counters of Series, those of several models added up; nil: there are none.
 	// Note says why, if they were wanted.
 	Counters Counters
@@ -96,14 +95,10 @@ func (e *Entry) OpenShared(
 	return calls, release, nil
 }
 
-// inSpan returns how many requests a span is; 0 for a duration.
-func (in *Requests) inSpan(s scenario.Span, seed [2]uint64) int64 {
-	if s.Passes == 0 {
-		return s.Requests
-	}
-	var shares []feed.Share
+// rows counts the rows of the data of each entry.
+func (in *Requests) rows() (n []int) {
 	for _, e := range in.Entries {
-		shares = append(shares, feed.Share{Rows: e.Rows, Batch: e.Plan.Request.Batch, Weight: e.Plan.Weight})
+		n = append(n, e.Rows)
 	}
-	return feed.Passes(s.Passes, shares, seed[1])
+	return n
 }

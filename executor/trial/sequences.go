@@ -2,37 +2,8 @@ package trial
 
 import (
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
-	"github.com/sluice-bench/sluice/scenario"
 )
-
-// planSequences fills in what the sequences of a node mean for its load.
-func (p *loadPlan) planSequences(in *Input) {
-	q, s := in.Node.Sequences, in.Node.Stage
-	if q == nil {
-		return
-	}
-	p.sequences = &drive.Sequences{ArrivalBegins: q.Begin}
-	count := func(span scenario.Span) int64 {
-		if span.Passes > 0 {
-			return q.Passes(span.Passes, s.Entries(), in.Seed[1])
-		}
-		return span.Sequences
-	}
-	if n := count(s.Warmup); n > 0 {
-		p.sequences.WarmCountsSequences, p.warmCount = true, n
-	}
-	if e, ok := s.Extent.(scenario.For); ok {
-		if n := count(e.Span); n > 0 {
-			p.sequences.LimitCountsSequences, p.limit = true, n
-		}
-	}
-	if in.Node.Open && !q.Begin {
-		p.sequences.PipelineDepth = in.Node.AtOnce(p.slots)
-		p.slots = q.Live * p.sequences.PipelineDepth
-	}
-}
 
 // budget returns how many requests the sequences of a trial have together, so that each of them
 // ends among those that are counted; 0: unknown, or an arrival would find no sequence to go on

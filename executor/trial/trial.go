@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -78,7 +77,7 @@ type Progress struct {
 // Input is what one trial is about.
 type Input struct {
 	Node     *program.Node
-	Load     Amounts
+	Load     program.Amounts
 	Requests *Requests
 	Seed     [2]uint64 // of schedules and data
 	IDBase   uint64    // of request ids
@@ -92,13 +91,6 @@ type Input struct {
 	Percentiles []float64           // to be stored
 	Mask        func(string) string // hides secrets in what a server said
 	Result      *result.Node        // with what is asked of the node, to be filled in
-}
-
-// Amounts are the values of a node's load: as written, or as earlier results gave them when the
-// stage started.
-type Amounts struct {
-	Level float64
-	Steps []load.Step // of a ramp
 }
 
 // Output is what a trial gave.

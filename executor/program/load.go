@@ -1,0 +1,295 @@
+package program
+
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+)
+
+// Amounts are the values of a node's load: as the plan writes them, or as earlier results gave them when the node
+// starts.
+type Amounts struct {
+	Level  float64      // of a fixed load or a level
+	Steps  []load.Step  // of a ramp
+	Search *load.Search // nil: none
+}
+
+// Load says how the load of a node goes: what graph, validate, a run, a search and the check of planned samples read.
+// Node.Load has the load of the first repeat, with the amounts that the plan writes; LoadWith fills in those that come
+// from earlier results, what encoded data has, and the seed of a trial.
+//
+//	load         what is played                             without `for` and `until`, hold lasts
+//	concurrency  n slots, or those of a ramp                as long as the ramp
+//	rate         arrivals: constant, random, or of a ramp   as long as the ramp
+//	intervals    arrivals: gaps of a file                   to the last gap, where they stop
+//	schedule     arrivals: times of a file or of the data   to the last time
+type Load struct {
+	Formula   string             // of an amount that an earlier result gives, a hole in Node.Load; "": all are written
+	Level     float64            // of a fixed load; of intervals their mean rate; else 0
+	First     float64            // of a ramp: the value of its first step
+	Ramp      *load.Ramp         // nil: none, or not known
+	Periodic  *scenario.Periodic // a closed loop that grows by responses; nil: it does not
+	Slots     int                // requests open at the same time at most
+	Pace      float64            // arrivals a second at most; 0: unknown
+	Overflow  string             // of an open loop
+	Warm      int64              // ns of warm-up
+	WarmCount int64              // arrivals of warm-up, or sequences
+	Length    int64              // ns of hold; 0: open
+	Limit     int64              // arrivals of hold, or sequences; 0: none
+	Ends      bool               // the arrivals end by themselves, even before hold is over
+	Skipped   int                // rows of the data before the first that a schedule plays
+	Search    *load.Search       // of a search: over which values; its trials have a Level
+	Sequences *LoadSequences     // nil: requests stand alone
+
+	arrivals func(cv float64, seed [2]uint64) load.Schedule // of an open loop, from its beginning; nil: not known
+	cv       float64                                        // of random gaps
+	exact    bool                                           // as many arrivals as without chance
+	cuts     []int64                                        // between which they are; nil: where hold ends is not known
+	seed     [2]uint64
+	end      int64 // ns after the warm-up at which the arrivals of an open loop end by themselves; 0: they go on
+}
+
+// LoadSequences says what the sequences of a node mean for its load.
+type LoadSequences struct {
+	ArrivalBegins        bool // each arrival begins a sequence
+	WarmCountsSequences  bool // Load.WarmCount counts sequences
+	LimitCountsSequences bool // Load.Limit counts sequences
+	Depth                int  // requests of one sequence in flight at most, of an open loop whose arrivals are steps
+}
+
+// compileLoads derives the load of each node. It reads the nodes, their sequences and what files have, and sets
+// Node.Load.
+func compileLoads(d *draft) {
+	for _, n := range d.program.Nodes {
+		amounts, _ := n.Amounts(nothing{})
+		var rows []int
+		for _, e := range n.Stage.Entries() {
+			rows = append(rows, d.rows[e.Request.Data])
+		}
+		n.Load = n.LoadWith(amounts, rows, load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID))
+		if n.Load.Formula = formula(n); n.Load.Formula != "" {
+			n.Load.Ramp, n.Load.arrivals = nil, nil
+		}
+		n.Load.end = endOf(n)
+	}
+}
+
+// Amounts returns the values of a node's load, with those of earlier results that v has. why says why one of them has
+// none; then the node cannot run.
+func (n *Node) Amounts(v expression.Values) (a Amounts, why string) {
+	amount := func(l scenario.Level) float64 {
+		value, because := n.Amount(l, v)
+		if why == "" {
+			why = because
+		}
+		return value
+	}
+	switch q := quantity(n.Stage).(type) {
+	case scenario.Ramp:
+		for _, s := range q.Steps {
+			a.Steps = append(a.Steps, load.Step{To: amount(s.To), Over: int64(s.Over), Hold: int64(s.Hold)})
+		}
+	case scenario.Search:
+		a.Search = searchOf(q, amount(q.From), amount(q.To), n.Open)
+	case nil: // times of a file
+	default:
+		a.Level = amount(n.Level)
+	}
+	return a, why
+}
+
+// searchOf returns the search between two values.
+func searchOf(q scenario.Search, from, to float64, open bool) *load.Search {
+	s := &load.Search{From: from, To: to, Precision: q.Precision, Amount: q.Amount, Confirm: q.Confirm, Whole: !open}
+	if open {
+		s.Unit = "/s"
+	}
+	return s
+}
+
+// LoadWith returns the load of a trial of the node. rows counts the rows of the data of each entry, 0: unknown.
+func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) Load {
+	s := n.Stage
+	l := Load{
+		Level: a.Level, Search: a.Search,
+		Warm: int64(s.Warmup.Duration), WarmCount: requestsOf(n, s.Warmup, rows, seed), seed: seed,
+	}
+	if e, ok := s.Extent.(scenario.For); ok {
+		l.Length, l.Limit = int64(e.Span.Duration), requestsOf(n, e.Span, rows, seed)
+	}
+	if pool, open := scenario.Open(s.Load); open {
+		l.Slots, l.Overflow = pool.MaxInFlight, pool.Overflow
+	}
+	done := struct{}{}
+	scenario.VisitLoad(s.Load,
+		func(scenario.Concurrency) struct{} { l.setClosed(s, a); return done },
+		func(r scenario.Rate) struct{} { l.setRate(s, a, r.Arrivals); return done },
+		func(i scenario.Intervals) struct{} { l.setGaps(n.Recorded, i); return done },
+		func(t scenario.Schedule) struct{} { l.setTimes(n.Recorded, t); return done })
+	if l.exact {
+		l.cuts = cutsOf(&l)
+	}
+	if n.Sequences != nil { // after the cuts: from here on limits may count sequences
+		l.setSequences(n)
+	}
+	return l
+}
+
+// requestsOf counts the requests of a span; 0: a duration, or not known.
+func requestsOf(n *Node, s scenario.Span, rows []int, seed [2]uint64) int64 {
+	if s.Passes == 0 {
+		return s.Requests
+	}
+	var shares []feed.Share
+	for i, e := range n.Stage.Entries() {
+		if rows[i] == 0 {
+			return 0
+		}
+		shares = append(shares, feed.Share{Rows: rows[i], Batch: e.Request.Batch, Weight: e.Weight})
+	}
+	return feed.Passes(s.Passes, shares, seed[1])
+}
+
+// setClosed keeps requests in flight: as many as the level, or as the ramp says at the time.
+func (l *Load) setClosed(s *scenario.Stage, a Amounts) {
+	l.Slots = int(a.Level)
+	if q, ok := quantity(s).(scenario.Periodic); ok {
+		l.Slots, l.Ends, l.Periodic = q.To, true, &q
+	}
+	if a.Steps != nil {
+		l.followRamp(a.Steps, s.Extent)
+		l.Slots = int(math.Round(l.Ramp.Peak()))
+	}
+}
+
+// setRate has arrivals at a rate, or at that of a ramp.
+func (l *Load) setRate(s *scenario.Stage, a Amounts, how scenario.Arrivals) {
+	l.Pace, l.cv, l.exact = a.Level, how.CV, how.Exact
+	if a.Steps == nil {
+		if a.Level > 0 {
+			l.arrivals = func(cv float64, seed [2]uint64) load.Schedule { return load.Gamma(a.Level, cv, seed) }
+		}
+		return
+	}
+	l.followRamp(a.Steps, s.Extent)
+	l.Pace = l.Ramp.Peak()
+	if l.WarmCount > 0 && l.First > 0 { // the ramp begins at a time
+		l.Warm, l.WarmCount = int64(math.Ceil(float64(l.WarmCount)/l.First*1e9)), 0
+	}
+	ramp := l.Ramp.AfterWarmUp(l.Warm)
+	l.arrivals = ramp.Arrivals
+}
+
+// followRamp makes hold follow a ramp: as long as its steps, or as `for` says.
+func (l *Load) followRamp(steps []load.Step, e scenario.Extent) {
+	l.Ramp, l.First = load.NewRamp(steps), steps[0].To
+	if _, itself := e.(scenario.ByLoad); itself {
+		l.Length = l.Ramp.Length()
+	}
+}
+
+// setGaps has arrivals after recorded gaps.
+func (l *Load) setGaps(recorded []int64, i scenario.Intervals) {
+	l.Ends = i.AtEnd == "stop"
+	sum := int64(0)
+	for _, gap := range recorded {
+		sum += gap
+	}
+	if sum > 0 {
+		l.Level = float64(len(recorded)) * 1e9 / float64(sum)
+	}
+	if recorded != nil {
+		l.arrivals = func(float64, [2]uint64) load.Schedule {
+			return load.Gaps(recorded, i.First == "zero", i.AtEnd != "stop")
+		}
+	}
+}
+
+// setTimes has arrivals at recorded times. Those of the data's rows belong to their rows.
+func (l *Load) setTimes(recorded []int64, s scenario.Schedule) {
+	l.Ends = true
+	if recorded != nil {
+		l.arrivals = func(float64, [2]uint64) load.Schedule { return timesOf(recorded, s) }
+	}
+	if s.File == nil {
+		for l.Skipped < len(recorded) && recorded[l.Skipped] < int64(s.From) {
+			l.Skipped++
+		}
+	}
+}
+
+// timesOf returns the part of recorded times that a schedule plays.
+func timesOf(recorded []int64, s scenario.Schedule) load.Schedule {
+	return load.Times(recorded, s.Speed, int64(s.From), int64(s.To))
+}
+
+// setSequences fills in what the sequences of a node mean for its load.
+func (l *Load) setSequences(n *Node) {
+	q, s := n.Sequences, n.Stage
+	l.Sequences = &LoadSequences{ArrivalBegins: q.Begin}
+	count := func(span scenario.Span) int64 {
+		if span.Passes > 0 {
+			return passesOf(q, span.Passes, s.Entries(), l.seed[1])
+		}
+		return span.Sequences
+	}
+	if k := count(s.Warmup); k > 0 {
+		l.Sequences.WarmCountsSequences, l.WarmCount = true, k
+	}
+	if e, ok := s.Extent.(scenario.For); ok {
+		if k := count(e.Span); k > 0 {
+			l.Sequences.LimitCountsSequences, l.Limit = true, k
+		}
+	}
+	if n.Open && !q.Begin {
+		l.Sequences.Depth = depthOf(n, l.Slots)
+		l.Slots = q.Live * l.Sequences.Depth
+	}
+}
+
+// Arrivals returns the arrivals of an open loop from the beginning of its warm-up, which a chance of the trial's own
+// decides.
+func (l *Load) Arrivals() load.Schedule {
+	return load.Exact(l.arrivals(l.cv, l.seed), l.cuts...)
+}
+
+// cutsOf returns the times between which arrivals are exact in number: the ends of the warm-up, of each hold, and of the
+// whole. None where the end of hold is unknown.
+func cutsOf(l *Load) (cuts []int64) {
+	length := l.Length
+	if length == 0 && l.Limit > 0 && l.Pace > 0 && l.Ramp == nil {
+		length = int64(math.Ceil(float64(l.Limit) / l.Pace * 1e9))
+	}
+	warm := l.Warm
+	if l.WarmCount > 0 && l.Pace > 0 {
+		warm = int64(math.Ceil(float64(l.WarmCount) / l.Pace * 1e9))
+	}
+	if length == 0 {
+		return nil
+	}
+	if warm > 0 {
+		cuts = append(cuts, warm)
+	}
+	for _, h := range holdsOf(l) {
+		for _, at := range []int64{warm + h.From, warm + h.To} {
+			if at > 0 && (len(cuts) == 0 || at > cuts[len(cuts)-1]) {
+				cuts = append(cuts, at)
+			}
+		}
+	}
+	if end := warm + length; len(cuts) == 0 || end > cuts[len(cuts)-1] {
+		cuts = append(cuts, end)
+	}
+	return cuts
+}
+
+// holdsOf returns the holds of a ramp, since hold began; nil without one.
+func holdsOf(l *Load) []load.Hold {
+	if l.Ramp == nil {
+		return nil
+	}
+	return l.Ramp.Holds(l.Length)
+}
