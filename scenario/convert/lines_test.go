@@ -31,7 +31,7 @@ var files = map[string]string{
 	"tensors/INPUT0": "1234", "tritonserver/lib/-": "", "models/-": "",
 }
 
-// write puts the files where the test runs.
+// write writes the files to the folder of the test.
 func write(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -100,7 +100,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// planOf converts a command line and compiles its plan; the warnings of the conversion stand in front.
+// planOf converts a command line and compiles its plan; the warnings of the conversion come first.
 func planOf(t *testing.T, text string) string {
 	t.Helper()
 	args, err := convert.Split(text)

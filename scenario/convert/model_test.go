@@ -24,7 +24,7 @@ func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		line  string
 		model *convert.Model
-		want  string // "!" in front: does not stand in it
+		want  string // "!" in front: is not in it
 	}{
 		{"-m m", nil, "!sequences:"},
 		{"-m m", numbers, "!sequences:"},

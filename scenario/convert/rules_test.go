@@ -8,10 +8,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// What perf_analyzer's own tests say about its command line, and its scripts and documentation.
-// "error: …" is a mistake that is found, "warning: …" one that is told of, anything else stands in
-// the plan. Where perf_analyzer reads a number only as far as it goes (29.5 as 29, 100,400 as 100),
-// that is a mistake here.
+// TestCommandLine holds the command lines of perf_analyzer's own tests, scripts and documentation.
+// "error: …" and "warning: …" are diagnostics, anything else is text of the plan. Where
+// perf_analyzer reads a number only as far as it goes (29.5 as 29, 100,400 as 100), that is a
+// mistake here.
 func TestCommandLine(t *testing.T) {
 	write(t)
 	const periodic = "-m m -i grpc --streaming --profile-export-file e.json --periodic-concurrency-range "
@@ -250,10 +250,10 @@ func TestCommandLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, diags := convert.PerfAnalyzer(convert.Options{Args: args})
-			got := said(out, diags)
+			got := reported(out, diags)
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
-					t.Errorf("%q is not said:\n%s", want, got)
+					t.Errorf("%q is not reported:\n%s", want, got)
 				}
 			}
 			if wantError := strings.HasPrefix(tt.want[0], "error:"); wantError != diags.HasErrors() || wantError && out.Plan != "" {
@@ -304,8 +304,8 @@ func TestIntegerOptions(t *testing.T) {
 				want = "version: 1"
 			}
 			out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields(c.beside + option + " " + value)})
-			if got := said(out, diags); !strings.Contains(got, want) || strings.HasPrefix(want, "error") != diags.HasErrors() {
-				t.Errorf("%s %q: %q is not said:\n%s", option, value, want, got)
+			if got := reported(out, diags); !strings.Contains(got, want) || strings.HasPrefix(want, "error") != diags.HasErrors() {
+				t.Errorf("%s %q: %q is not reported:\n%s", option, value, want, got)
 			}
 			if out.Plan != "" {
 				valid(t, out.Plan)
@@ -314,8 +314,8 @@ func TestIntegerOptions(t *testing.T) {
 	}
 }
 
-// said is all that a conversion says, one thing a line.
-func said(out convert.Converted, diags source.Diagnostics) string {
+// reported lists everything that a conversion reports, one line each.
+func reported(out convert.Converted, diags source.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range diags {
 		b.WriteString(string(d.Severity) + ": " + d.Summary + "\n")

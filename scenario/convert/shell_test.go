@@ -68,7 +68,7 @@ func TestProgramName(t *testing.T) {
 	}
 }
 
-// Paths in a plan are relative to its folder, wherever that is and however it is said.
+// Paths in a plan are relative to its folder, wherever that is and however it is written.
 func TestPathsFollowThePlan(t *testing.T) {
 	write(t)
 	here, err := os.Getwd()
@@ -108,7 +108,7 @@ func TestPathsFollowThePlan(t *testing.T) {
 	}
 }
 
-// A mistake points to its argument, as it stands in the line.
+// A mistake points to its argument in the line.
 func TestPositions(t *testing.T) {
 	out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "a b", "--percentile", "ü"}})
 	if len(diags) != 1 {
@@ -120,8 +120,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// A variable that no shell has put a value for stays as it stands, also where plans have variables
-// of their own, and that is said twice: where it stands, and in the plan.
+// A variable that no shell has expanded is kept, also where plans have variables of their own. The
+// plan and a warning name it.
 func TestShellVariables(t *testing.T) {
 	out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "$MODEL", "-u", "${HOST:-h}:8000", "-H", "Price: 5 $", "--request-parameter", "p:a$${1:string", "-i", "grpc"}})
 	var got []string

@@ -10,9 +10,10 @@ import (
 
 var comment = regexp.MustCompile(`(?m)(^|\s+)# .*$`)
 
-// Every option that is given stands in a comment of the plan, which validate accepts, and is called
-// not needed only where the plan is the same without it.
-func TestEveryOptionIsSaid(t *testing.T) {
+// TestEveryOptionIsMentioned checks that a comment of the plan names every option that is given,
+// that the plan is valid, and that an option is called not needed only where the plan is the same
+// without it.
+func TestEveryOptionIsMentioned(t *testing.T) {
 	write(t)
 	seen := map[string]bool{}
 	plan := func(args string) string {
