@@ -27,8 +27,8 @@ func TestWrongAnswers(t *testing.T) {
 		{"another model", func(a *replied) { a.model = "other" }, "the reply is from model other, wanted m", ""},
 		{"another version", func(a *replied) { a.version = "99" }, "the reply is from version 99 of model m, wanted version 1", ""},
 		{"the right version", func(a *replied) { a.version = "1" }, "", ""},
-		{"another id", func(a *replied) { a.id = "5" }, "", "other_ids"},
-		{"no model", func(a *replied) { a.model = "" }, "", "unnamed_model"},
+		{"another id", func(a *replied) { a.id = "5" }, "", "other-ids"},
+		{"no model", func(a *replied) { a.model = "" }, "", "unnamed-model"},
 	}) {
 		for over, target := range map[string]string{
 			"json": "http://HOST\", tensors: {input: json, output: json}", "binary": "http://HOST\"", "grpc": "grpc://HOST\"", "shared grpc": "grpc://HOST\", connections: 1",
@@ -46,7 +46,7 @@ stages: [{id: s, batch: 2, load: {concurrency: 1}, for: 20 requests}]
 					noted := c.note == ""
 					for _, f := range n.Validity.Findings {
 						noted = noted || f.Code == c.note
-						if (f.Code == "other_ids" || f.Code == "unnamed_model") && f.Code != c.note {
+						if (f.Code == "other-ids" || f.Code == "unnamed-model") && f.Code != c.note {
 							t.Errorf("finding %s: %s", f.Code, f.Text)
 						}
 					}

@@ -55,7 +55,7 @@ func usedCodes(t *testing.T, file string, used map[string]bool) {
 		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear, "Sockets": result.Sockets,
 		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
 		"SharedProcess": result.SharedProcess, "ClosesConnections": result.ClosesConnections,
-		"NoData": result.NoData, "StrayReplies": result.StrayReplies, "OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded, "UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
+		"NoData": result.NoData, "CleanUp": result.CleanUp, "StrayReplies": result.StrayReplies, "OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded, "UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
 	}
 	code := func(e ast.Expr) {
 		switch e := e.(type) {
@@ -82,6 +82,9 @@ func usedCodes(t *testing.T, file string, used map[string]bool) {
 			}
 			if slices.Contains([]string{"note", "invalid", "add"}, name) && len(n.Args) >= 2 {
 				code(n.Args[0])
+			}
+			if name == "noteOnLast" {
+				code(n.Args[1])
 			}
 		case *ast.KeyValueExpr:
 			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Code" && finding(n, parsed) {

@@ -176,12 +176,12 @@ version: 1
 target: {backend: triton, url: URL, model: m, ready: 0s, statistics: WORD}
 stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 `
-	for word, want := range map[string]string{"auto": "done no_statistics", "require": "failed", "none": "done"} {
+	for word, want := range map[string]string{"auto": "done no-statistics", "require": "failed", "none": "done"} {
 		w := watch(t, fourInts)
 		n := node(t, play(t, strings.ReplaceAll(plan, "WORD", word), w.URL, Env{}), "s")
 		got := string(n.Outcome)
 		for _, f := range n.Validity.Findings {
-			if f.Code == "no_statistics" {
+			if f.Code == "no-statistics" {
 				got = string(n.Outcome) + " " + f.Code
 			}
 		}

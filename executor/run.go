@@ -125,7 +125,7 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 			r.skipAll(ctx, "internal error: "+r.occasion.Internal)
 		}
 		if err := r.clean.run(ctx); err != nil {
-			noteOnLast(r.result.Nodes, "clean-up", "could not undo everything: "+err.Error())
+			noteOnLast(r.result.Nodes, result.CleanUp, "could not undo everything: "+err.Error())
 		}
 		r.interim.end()
 		r.finish()

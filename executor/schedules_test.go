@@ -105,7 +105,7 @@ func quiet(t *testing.T, text string, c builtin.Config) (*builtin.Server, *resul
 	for attempt := 1; ; attempt++ {
 		s := serve(t, c)
 		n := node(t, play(t, text, s.HTTPURL(), Env{}), "s")
-		busy := n.Outcome == result.Invalid || slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "busy_machine" })
+		busy := n.Outcome == result.Invalid || slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "busy-machine" })
 		if !busy || attempt == 3 {
 			if busy {
 				t.Logf("the machine is too busy to judge times: %v", n.Validity.Findings)
@@ -166,9 +166,9 @@ stages:
 			if got := count(n, "requests.count"); got != 1000 {
 				t.Errorf("%d requests, want 1000", got)
 			}
-			full := slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "pool_full" })
+			full := slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "pool-full" })
 			if full != (c.slots == 4) {
-				t.Errorf("pool_full is %v with %d slots: %v", full, c.slots, n.Validity.Findings)
+				t.Errorf("pool-full is %v with %d slots: %v", full, c.slots, n.Validity.Findings)
 			}
 			// However busy the machine is: a stall of 1 s is seen by a fifth of the requests, not by as many as there are slots.
 			if p90 := value(t, n, "latency.p90"); p90 < 0.45 {

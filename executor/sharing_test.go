@@ -277,7 +277,7 @@ stages: [{id: s, load: {concurrency: 2}, shared_memory: system, for: 600ms}]
 			n := node(t, r, "s")
 			found := false
 			for _, f := range n.Validity.Findings {
-				found = found || f.Code == "shared_memory"
+				found = found || f.Code == "shared-memory"
 			}
 			if n.Outcome == result.Failed || count(n, "errors.count") == 0 || !found {
 				t.Errorf("%s, %d errors, findings %+v", n.Outcome, count(n, "errors.count"), n.Validity.Findings)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
@@ -18,7 +19,7 @@ func (a *app) explain() *cobra.Command {
 		Use:   "explain [NAME...]",
 		Short: "Explain a plan key, a metric, a code or a word",
 		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also\n" +
-			"by the names of other tools), a diagnostic (`unknown-key`), a finding (`client_late`), a backend\n" +
+			"by the names of other tools), a diagnostic (`unknown-key`), a finding (`client-late`), a backend\n" +
 			"(`triton`), a verdict, an exit code (`3`), a unit or a word (`open loop`). `metrics`, `exit codes`,\n" +
 			"`findings` and the like list all of a kind. Without a name: list all names.",
 		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain metrics",
@@ -95,7 +96,8 @@ func explainName(name string) string {
 	}
 	for _, g := range groups() {
 		for _, t := range g.topics {
-			if strings.EqualFold(t.name, name) || called && t.name == word {
+			older := g.title == "Findings" && strings.EqualFold(result.OlderCode(t.name), name)
+			if strings.EqualFold(t.name, name) || older || called && t.name == word {
 				fmt.Fprintf(&b, "%s\n", t.heading)
 				facts(&b, t.facts...)
 			}

@@ -87,8 +87,9 @@ func TestExplainPaths(t *testing.T) {
 func TestExplainWords(t *testing.T) {
 	for name, want := range map[string]string{
 		"3": "exit code 3 (verdict inconclusive)", "130": "exit code 130",
-		"unknown-key": "diagnostic unknown-key", "client_late": "what to do: Lower the rate",
-		"pool_full": "finding pool_full (note)", "inconclusive": "verdict inconclusive",
+		"unknown-key": "diagnostic unknown-key", "client-late": "what to do: Lower the rate",
+		"client_late": "in older results: client_late", "no_data": "finding no-data (note)",
+		"pool-full": "finding pool-full (note)", "inconclusive": "verdict inconclusive",
 		"unstable": "outcome unstable", "Open Loop": "word open loop",
 		"hold": "word hold", "REQUEST_LATENCY": "metric latency",
 		"request_latency": "metric latency", "Inferences/Second": "metric throughput",
@@ -105,7 +106,7 @@ func TestExplainWords(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"latncy":     `did you mean "latency"`,
-		"clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`,
+		"clientlate": `did you mean "client-late"`, "inconclusve": `did you mean "inconclusive"`,
 		"qqqqqqqqqq": "lists all names",
 	} {
 		if text := explainName(name); text != "" || !strings.Contains(unknownName(name).Error(), want) {
@@ -213,7 +214,7 @@ func TestExplainWhatPeopleType(t *testing.T) {
 		"secrets":                          "plan key vars.NAME.secret (", "password": "plan key vars.NAME.secret (",
 		"environment variable": "plan key vars.NAME.env (",
 		"metrics":              "throughput (rate): ", "errors": "errors.ratio (ratio): ",
-		"requests": "requests.rate (rate): ", "findings": "client_late: ",
+		"requests": "requests.rate (rate): ", "findings": "client-late: ",
 		"backends": "triton: ", "diagnostics": "unknown-key: ", "verdicts": "inconclusive: ",
 		"error classes": "timeout: ", "exit code 5": "exit code 5 (",
 		"error rate": "metric errors.ratio (", "response time": "metric latency (",

@@ -33,7 +33,7 @@ func groups() []group {
 	return []group{
 		{"Backends", "triton", backendTopics()},
 		{"Diagnostics", "unknown-key", codeTopics()},
-		{"Findings", "client_late", findingTopics()},
+		{"Findings", "client-late", findingTopics()},
 		{"Verdicts", "inconclusive", verdictTopics()},
 		{"Errors", "timeout", classTopics()},
 		{"Expressions", "phase", expressionTopics()},
@@ -61,9 +61,11 @@ func codeTopics() (list []topic) {
 
 func findingTopics() (list []topic) {
 	for _, c := range result.FindingCodes() {
-		list = append(list, topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), []string{
-			"", c.Meaning, "what to do", c.Do,
-		}})
+		facts := []string{"", c.Meaning, "what to do", c.Do}
+		if older := result.OlderCode(c.Code); older != c.Code {
+			facts = append(facts, "in older results", older)
+		}
+		list = append(list, topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), facts})
 	}
 	return list
 }

@@ -106,7 +106,7 @@ var faults = []fault{
 		},
 	},
 	{
-		name: "statistics refused", span: "60 requests", code: 0, finding: "no_statistics",
+		name: "statistics refused", span: "60 requests", code: 0, finding: "no-statistics",
 		set: func(m *middle, _ *serving) {
 			m.refuse = func(n int64) bool { return n > 1 }
 		},

@@ -83,7 +83,7 @@ func full() *result.Result {
 			More: []string{"row 5: output OUT [0] is 1, want 2", "row 9: output OUT is missing"},
 		}},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{
-			{Code: "pool_full", Severity: result.Note, Text: "all 256 slots were taken for 1.2 s (raise max_in_flight)"},
+			{Code: "pool-full", Severity: result.Note, Text: "all 256 slots were taken for 1.2 s (raise max_in_flight)"},
 		}},
 		Assertions: []result.Assertion{
 			{
@@ -108,7 +108,7 @@ func full() *result.Result {
 		ID: "burst", Stage: "burst", Target: "main", Outcome: result.Invalid, Started: 70, Duration: 5,
 		Load: result.Load{Kind: "rate", Value: 20000, Arrivals: "constant", Batch: 4},
 		Validity: result.Validity{Findings: []result.Finding{
-			{Code: "client_late", Severity: result.Invalidating, Text: "the client sent 12 % of the requests more than 1 ms late: lower the rate"},
+			{Code: "client-late", Severity: result.Invalidating, Text: "the client sent 12 % of the requests more than 1 ms late: lower the rate"},
 		}},
 		Assertions: []result.Assertion{{
 			ID: "burst/1", That: "throughput > 70000/s", At: "plan.yaml:40:9", Severity: "gate", Verdict: result.Inconclusive,

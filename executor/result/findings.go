@@ -1,5 +1,7 @@
 package result
 
+import "strings"
+
 // FindingCode is one code of Finding: its meaning, and what to do about it.
 type FindingCode struct {
 	Code     string
@@ -10,38 +12,56 @@ type FindingCode struct {
 
 // Codes of findings about whether the client could have been the bottleneck.
 const (
-	ClientLate  = "client_late"
-	ClientCPU   = "client_cpu"
-	ClientNear  = "client_near_limit"
+	ClientLate  = "client-late"
+	ClientCPU   = "client-cpu"
+	ClientNear  = "client-near-limit"
 	Sockets     = "sockets"
 	Paused      = "paused"
-	StoodStill  = "stood_still"
-	PoolFull    = "pool_full"
-	BusyMachine = "busy_machine"
+	StoodStill  = "stood-still"
+	PoolFull    = "pool-full"
+	BusyMachine = "busy-machine"
 	// SharedProcess is the code of a note on nodes whose server runs in this process.
-	SharedProcess = "server_in_this_process"
-	LostSamples   = "lost_samples"
-	StrayReplies  = "stray_replies"
-	OtherIDs      = "other_ids"
-	UnknownBatch  = "unknown_batch"
-	ServerEnded   = "embedded_server_ended"
-	UnnamedModel  = "unnamed_model"
+	SharedProcess = "server-in-this-process"
+	LostSamples   = "lost-samples"
+	StrayReplies  = "stray-replies"
+	OtherIDs      = "other-ids"
+	UnknownBatch  = "unknown-batch"
+	ServerEnded   = "embedded-server-ended"
+	UnnamedModel  = "unnamed-model"
 	// ClosesConnections is the code of a note on nodes whose requests each needed a new connection.
-	ClosesConnections = "server_closes_connections"
+	ClosesConnections = "server-closes-connections"
 )
 
 // Codes of findings about sequences.
 const (
-	LeftOpen     = "sequences_left_open"
-	StepsDropped = "steps_dropped"
+	LeftOpen     = "sequences-left-open"
+	StepsDropped = "steps-dropped"
 )
 
+// CleanUp is the code of a finding about something that could not be undone.
+const CleanUp = "clean-up"
+
 // LadderEnd is the code of a finding on a level whose `while` is not true.
-const LadderEnd = "ladder_end"
+const LadderEnd = "ladder-end"
 
 // NotNeeded is the code of a finding on a node that was skipped because it waits for a failure that
 // did not happen. A run with other skipped nodes and no failure did not measure what it should.
-const NotNeeded = "not_needed"
+const NotNeeded = "not-needed"
+
+// OlderCode returns the spelling of a code in older results, with underscores.
+func OlderCode(code string) string {
+	if code == CleanUp {
+		return code
+	}
+	return strings.ReplaceAll(code, "-", "_")
+}
+
+// renewCodes replaces older spellings of codes.
+func renewCodes(list []Finding) {
+	for i := range list {
+		list[i].Code = strings.ReplaceAll(list[i].Code, "_", "-")
+	}
+}
 
 // FindingCodes lists every code of a finding; a test finds each in the code.
 func FindingCodes() []FindingCode {
@@ -77,7 +97,7 @@ func FindingCodes() []FindingCode {
 			"Lower the load, or allow the process more cores.",
 		},
 		{
-			"server_counts", Note,
+			"server-counts", Note,
 			"The server had counted fewer requests, a second after the last was answered, than this " +
 				"client got answers for.",
 			"Do not compare server.requests.count with what the client counts: a proxy may send some to " +
@@ -161,12 +181,12 @@ func FindingCodes() []FindingCode {
 			"Measure on a machine that does nothing else; the embedded server counts as other load too.",
 		},
 		{
-			"dropped_at_stop", Note,
+			"dropped-at-stop", Note,
 			"Requests were due and not sent when the node ended.",
 			"Nothing after an interrupt; else see whether the pool was full.",
 		},
 		{
-			"never_reached_concurrency", Note,
+			"never-reached-concurrency", Note,
 			"Fewer requests were in flight at the same time than the load asks for.",
 			"Send more requests, or for longer.",
 		},
@@ -183,7 +203,7 @@ func FindingCodes() []FindingCode {
 			"Hold for longer; see whether the server was restarted.",
 		},
 		{
-			"no_statistics", Note,
+			"no-statistics", Note,
 			"The server gave no statistics, so the rows server.… have no data.",
 			"Say `statistics: none` if that is right, or `statistics: require` if it is not.",
 		},
@@ -198,7 +218,7 @@ func FindingCodes() []FindingCode {
 			"See the space and the speed of the disk.",
 		},
 		{
-			"shared_memory", Note,
+			"shared-memory", Note,
 			"Outputs did not fit the shared memory that the plan gives them, or the server could not be " +
 				"told to forget it, or the GPU did not take it back.",
 			"Raise `output_size` of `shared_memory`. A server that is gone has forgotten its regions; " +
@@ -248,7 +268,7 @@ func FindingCodes() []FindingCode {
 			"Nothing.",
 		},
 		{
-			"clean-up", Note,
+			CleanUp, Note,
 			"Something that the run had changed or started could not be undone.",
 			"See what the text names, and undo it by hand.",
 		},

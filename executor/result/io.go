@@ -12,7 +12,7 @@ import (
 // maxSize limits a stored result, in bytes: 3,600 slices of a node are 0.7 MB.
 const maxSize = 256 << 20
 
-// Read reads a stored result. It returns an error for another schema, more than one document, or
+// Read reads a stored result. Findings get the codes of today, with hyphens. It returns an error for another schema, more than one document, or
 // more than 256 MiB.
 func Read(r io.Reader) (*Result, error) { return read(r, maxSize) }
 
@@ -31,6 +31,10 @@ func read(r io.Reader, size int64) (*Result, error) {
 	for i, n := range out.Nodes {
 		if n == nil {
 			return nil, fmt.Errorf("read result: nodes[%d] is null", i)
+		}
+		renewCodes(n.Validity.Findings)
+		for _, repeat := range n.Repeats {
+			renewCodes(repeat.Findings)
 		}
 	}
 	if out.State == "" {

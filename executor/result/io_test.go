@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,4 +204,20 @@ func FuzzRead(f *testing.F) {
 			t.Error(diff)
 		}
 	})
+}
+
+// TestReadOlderCodes: findings of older results, spelled with underscores, get the codes of today.
+func TestReadOlderCodes(t *testing.T) {
+	text := `{"schema":"` + Schema + `","nodes":[{"id":"a",
+		"validity":{"ok":true,"findings":[{"code":"never_reached_concurrency","severity":"note","text":"x"}]},
+		"repeats":[{"repeat":0,"findings":[{"code":"clean-up","severity":"note","text":"x"}]}]}]}`
+	r, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.Nodes[0]
+	got := []string{n.Validity.Findings[0].Code, n.Repeats[0].Findings[0].Code}
+	if want := []string{"never-reached-concurrency", CleanUp}; !slices.Equal(got, want) {
+		t.Errorf("codes %q, want %q", got, want)
+	}
 }

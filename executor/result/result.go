@@ -259,7 +259,7 @@ const (
 
 // NoData is the code of a finding on a node that was skipped because a result that its load needs
 // has no value. A run with such a node has no complete evidence; other skipped nodes do not matter.
-const NoData = "no_data"
+const NoData = "no-data"
 
 // Finding is one observation about the measurement itself.
 type Finding struct {

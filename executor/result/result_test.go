@@ -54,7 +54,7 @@ func sample() *Result {
 	invalid.Outcome = Invalid
 	invalid.Validity = Validity{Findings: []Finding{
 		{"sockets", Note, "9 of 10 open"},
-		{"client_late", Invalidating, "the client was 3 ms late"},
+		{"client-late", Invalidating, "the client was 3 ms late"},
 	}}
 	unstable := measured("unstable", 1)
 	unstable.Outcome = Unstable

@@ -39,7 +39,7 @@ func (c *callSet) release(ctx context.Context) (notes findings) {
 	defer cancel()
 	for _, release := range c.releases {
 		if err := release(ctx); err != nil {
-			notes.note("shared_memory", "shared memory could not be given back: %s", err)
+			notes.note("shared-memory", "shared memory could not be given back: %s", err)
 		}
 	}
 	c.releases = nil
@@ -60,7 +60,7 @@ func (c *callSet) largest() (size int) {
 func noteRoom(errs []result.ErrorClass) (notes findings) {
 	for _, e := range errs {
 		if strings.Contains(e.Example, "shared memory size specified") {
-			notes.note("shared_memory", "an output is larger than its room: raise `output_size` of `shared_memory`")
+			notes.note("shared-memory", "an output is larger than its room: raise `output_size` of `shared_memory`")
 			return notes
 		}
 	}

@@ -195,7 +195,7 @@ func (h *health) notes() (list findings) {
 			were("slot", h.slots), were("request", p.DroppedPool), h.pool())
 	}
 	if !h.open && p.PeakInFlight < h.slots && !h.cut {
-		list.note("never_reached_concurrency", "at most %d of %d were in flight at the same time",
+		list.note("never-reached-concurrency", "at most %d of %d were in flight at the same time",
 			p.PeakInFlight, h.slots)
 	}
 	if h.busyMachine() {

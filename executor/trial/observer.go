@@ -157,11 +157,11 @@ func (o *observer) counters(
 	}
 	err := errors.Join(o.counts[beforeClock].err, o.counts[holdBegins].err, o.counts[holdEnds].err)
 	if err != nil {
-		notes.note("no_statistics", "%s", err)
+		notes.note("no-statistics", "%s", err)
 		return nil, nil, notes
 	}
 	if o.behind != "" {
-		notes.note("server_counts", "%s", o.behind)
+		notes.note("server-counts", "%s", o.behind)
 	}
 	if windows {
 		moments := o.moments()

@@ -61,7 +61,7 @@ func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list finding
 		list.note("samples", "the samples file is incomplete: %s", err)
 	}
 	if n := played.DroppedStop; n > 0 {
-		list.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
+		list.note("dropped-at-stop", "%s due and not sent when the node ended", were("request", n))
 	}
 	if n := r.stopped; n > 0 {
 		when := "after the drain of " + source.Duration(stage.Drain)
@@ -86,7 +86,7 @@ func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list finding
 	}
 	list = append(list, notesOnWaits(in.Requests.Targets, s.player, played.Waits)...)
 	if in.Requests.Note != "" {
-		list.note("no_statistics", "no server statistics: %s", in.Requests.Note)
+		list.note("no-statistics", "no server statistics: %s", in.Requests.Note)
 	}
 	return list
 }
