@@ -65,15 +65,17 @@ executor/artifact -> backends backends/tensor executor/artifact/clean
 executor/artifact/clean ->
 executor/artifact/perfanalyzer -> executor/artifact/clean executor/result scenario/metric
 executor/drive -> backends executor/feed executor/load
-executor/feed -> backends backends/tensor backends/wire/jsonscan scenario scenario/regular
+executor/feed -> backends backends/tensor backends/wire/jsonscan executor/feed/format scenario
+	scenario/source
+executor/feed/format -> backends backends/tensor backends/wire/jsonscan scenario scenario/regular
 	scenario/source
 executor/graph ->
 executor/load ->
 executor/measure -> backends executor/stats scenario/metric
 executor/observe -> backends backends/wire/tlsconf scenario/metric
-executor/program -> backends executor/feed executor/graph executor/load executor/measure
-	executor/observe executor/result executor/verdict scenario scenario/expression scenario/language
-	scenario/metric scenario/regular scenario/source
+executor/program -> backends executor/feed executor/feed/format executor/graph executor/load
+	executor/measure executor/observe executor/result executor/verdict scenario scenario/expression
+	scenario/language scenario/metric scenario/regular scenario/source
 executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
 executor/trial -> backends executor/drive executor/feed executor/load executor/measure

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -68,17 +69,21 @@ func gcd(a, b int) int {
 	return max(a, 1)
 }
 
-// checkItems refuses rows that are whole batches where the plan asks for batches of its own, or more than the model takes.
+// checkItems refuses rows that are whole batches where the plan asks for batches of its own, or
+// more than the model takes.
 func (b *builder) checkItems(rows []row, size int) bool {
 	for i := range rows {
 		r := &rows[i]
 		switch {
 		case size > 1 && r.body != nil:
-			b.fail(b.request.BatchPos, "batch", "batch is %d, but this data holds whole bodies, which cannot be joined", size)
+			b.fail(b.request.BatchPos, "batch",
+				"batch is %d, but this data holds whole bodies, which cannot be joined", size)
 		case size > 1 && r.items > 1:
-			b.fail(b.request.BatchPos, "batch", "batch is %d, but %s is a batch of %d already", size, r.name(), r.items)
+			b.fail(b.request.BatchPos, "batch", "batch is %d, but %s is a batch of %d already",
+				size, r.name(), r.items)
 		case b.sig.MaxBatch > 0 && r.items > int64(b.sig.MaxBatch):
-			b.fail(r.rec.from.pos, "batch", "%s is a batch of %d, model %q takes at most %d", r.name(), r.items, b.sig.Model, b.sig.MaxBatch)
+			b.fail(r.rec.From.Pos, "batch", "%s is a batch of %d, model %q takes at most %d",
+				r.name(), r.items, b.sig.Model, b.sig.MaxBatch)
 		default:
 			continue
 		}
@@ -116,17 +121,17 @@ func (b *builder) join(rows []row) (backends.Request, error) {
 	return req, nil
 }
 
-// standing is where the rows of a request stand, where that is more than the number of a row: a step of a stream, a row of one
-// of several files, or the first row of a batch.
+// standing is where the rows of a request stand, where that is more than the number of a row: a
+// step of a stream, a row of one of several files, or the first row of a batch.
 func standing(rows []row) string {
 	rec := rows[0].rec
 	switch {
 	case rec == nil:
 		return ""
 	case len(rows) > 1:
-		return rec.name() + " and those after it"
-	case rec.stream >= 0 || rec.from.several:
-		return rec.name()
+		return rec.Name() + " and those after it"
+	case rec.Stream >= 0 || rec.From.Several:
+		return rec.Name()
 	}
 	return ""
 }
@@ -140,7 +145,7 @@ func (b *builder) own(req *backends.Request, rows []row) error {
 	params := b.parametersOf(rec)
 	for i := range rows[1:] {
 		other := rows[i+1].rec
-		if !slices.Equal(params, b.parametersOf(other)) || !slices.EqualFunc(rec.wanted, other.wanted, sameOutput) {
+		if !slices.Equal(params, b.parametersOf(other)) || !slices.EqualFunc(rec.Wanted, other.Wanted, sameOutput) {
 			return fmt.Errorf("the rows of a batch of %d do not have the same parameters and outputs", len(rows))
 		}
 	}
@@ -153,7 +158,7 @@ func (b *builder) own(req *backends.Request, rows []row) error {
 		}
 	}
 	if len(req.Outputs) == 0 {
-		req.Outputs = rec.wanted
+		req.Outputs = rec.Wanted
 	}
 	return nil
 }
@@ -181,8 +186,9 @@ func expectation(e *scenario.Expect, outputs []backends.Tensor) *backends.Expect
 	return out
 }
 
-// concat joins the tensors of one name over the rows of a batch. Optional ones are in all rows or in none. A tensor that
-// holds a shape goes once, without the batch dimension, and must be the same in all rows.
+// concat joins the tensors of one name over the rows of a batch. Optional ones are in all rows or
+// in none. A tensor that holds a shape goes once, without the batch dimension, and must be the same
+// in all rows.
 func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func(*row) []backends.Tensor) ([]backends.Tensor, error) {
 	firsts := of(&rows[0])
 	var out []backends.Tensor
@@ -195,13 +201,18 @@ func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func
 			tensors := of(&rows[j+1])
 			switch {
 			case len(tensors) != len(firsts) || tensors[i].Name != t.Name:
-				return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), missing(firsts, tensors))
+				return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)",
+					len(rows), missing(firsts, tensors))
 			case !slices.Equal(tensors[i].Shape, firsts[i].Shape):
-				return nil, fmt.Errorf("the rows of a batch of %d have %q in the shapes %v and %v", len(rows), t.Name, firsts[i].Shape, tensors[i].Shape)
+				return nil, fmt.Errorf("the rows of a batch of %d have %q in the shapes %v and %v",
+					len(rows), t.Name, firsts[i].Shape, tensors[i].Shape)
 			case !slices.Equal(tensors[i].Parameters, t.Parameters):
-				return nil, fmt.Errorf("the rows of a batch of %d do not have the same parameters of %q", len(rows), t.Name)
+				return nil, fmt.Errorf("the rows of a batch of %d do not have the same parameters of %q",
+					len(rows), t.Name)
 			case whole && !bytes.Equal(tensors[i].Data, t.Data):
-				return nil, fmt.Errorf("%q holds a shape, which is sent once for the whole batch of %d, and the rows have different ones", t.Name, len(rows))
+				return nil, fmt.Errorf(
+					"%q holds a shape, which is sent once for the whole batch of %d, and the rows have different ones",
+					t.Name, len(rows))
 			case !whole:
 				t.Data = append(t.Data[:len(t.Data):len(t.Data)], tensors[i].Data...)
 			}
@@ -213,7 +224,8 @@ func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func
 	}
 	for j := range rows[1:] {
 		if tensors := of(&rows[j+1]); len(tensors) > len(firsts) {
-			return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), missing(firsts, tensors))
+			return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)",
+				len(rows), missing(firsts, tensors))
 		}
 	}
 	return out, nil
@@ -233,20 +245,20 @@ func missing(a, b []backends.Tensor) string {
 
 // delays are the pauses that rows ask for, by request: that of its first row.
 func (b *builder) delays(rows []row, requests int) []int64 {
-	if !slices.ContainsFunc(rows, func(r row) bool { return r.rec != nil && r.rec.delay != nil }) {
+	if !slices.ContainsFunc(rows, func(r row) bool { return r.rec != nil && r.rec.Delay != nil }) {
 		return nil
 	}
-	unit := unitOfTimes(b.dataset)
+	unit := format.TimeUnit(b.dataset)
 	delays := make([]int64, requests)
 	for i := range delays {
 		delays[i] = -1
 		rec := rows[i*max(b.request.Batch, 1)%len(rows)].rec
-		if rec.delay == nil {
+		if rec.Delay == nil {
 			continue
 		}
-		ns, err := timestamp("delay", rec.delay, unit)
+		ns, err := format.Timestamp("delay", rec.Delay, unit)
 		if err != nil {
-			b.fail(rec.from.pos, "timestamps", "%s: %s", rec.name(), err)
+			b.fail(rec.From.Pos, "timestamps", "%s: %s", rec.Name(), err)
 			return nil
 		}
 		delays[i] = ns

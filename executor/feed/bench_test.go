@@ -45,7 +45,8 @@ func benchBuild(b *testing.B, d *scenario.Dataset) {
 	}
 }
 
-// BenchmarkBuild makes the requests of 100,000 rows; BenchmarkJSON is what encoding/json needs to read the same file.
+// BenchmarkBuild makes the requests of 100,000 rows; BenchmarkJSON is what encoding/json needs to
+// read the same file.
 func BenchmarkBuild(b *testing.B) {
 	b.Run("perf_analyzer", func(b *testing.B) { benchBuild(b, benchFile(b, "rows.json", `{"data":[`, ",\n", "]}")) })
 	b.Run("jsonl", func(b *testing.B) { benchBuild(b, benchFile(b, "rows.jsonl", "", "\n", "\n")) })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -13,12 +14,20 @@ import (
 // maxData caps the bytes of one stage's tensors: they are all held in memory while the clock runs.
 const maxData = 2 << 30
 
-var errTooMuch = fmt.Errorf("the data of this stage is more than %d GiB; lower `count`, `batch` or `shapes`", maxData>>30)
+// Codes of diagnostics about data.
+const (
+	codeUnbuilt = "not-built-yet"
+	codeClasses = "no-classes"
+	codeUnasked = "not-asked-for"
+)
+
+var errTooMuch = fmt.Errorf("the data of this stage is more than %d GiB; lower `count`, `batch` or `shapes`",
+	maxData>>30)
 
 // row is one row of a dataset for one model: tensors without the batch dimension where the model has one.
 type row struct {
-	rec     *record // nil: the row was drawn
-	number  int     // of a drawn row
+	rec     *format.Record // nil: the row was drawn
+	number  int            // of a drawn row
 	inputs  []backends.Tensor
 	outputs []backends.Tensor // expected
 	items   int64             // of a body that has the batch dimension; 0: one
@@ -29,7 +38,7 @@ func (r *row) name() string {
 	if r.rec == nil {
 		return fmt.Sprintf("generated row %d", r.number)
 	}
-	return r.rec.name()
+	return r.rec.Name()
 }
 
 // wanted are the outputs that the row itself asks for.
@@ -37,22 +46,25 @@ func (r *row) wanted() []backends.Output {
 	if r.rec == nil {
 		return nil
 	}
-	return r.rec.wanted
+	return r.rec.Wanted
 }
 
 // Built is what a stage sends: its requests, and how they belong together.
 type Built struct {
 	Requests []backends.Request
 	Rows     int // of the data
-	// Streams are sequences of requests: each is the indexes of its steps in Requests, in their order. nil: the data has
-	// no sequences. Every request is in exactly one stream, and streams come in the order of the data.
+	// Streams are sequences of requests: each is the indexes of its steps in Requests, in their
+	// order. nil: the data has no sequences. Every request is in exactly one stream, and streams
+	// come in the order of the data.
 	Streams [][]int
-	// Delays are the pauses after the replies that rows ask for, ns, by request; nil: no row does. -1: this one does not.
+	// Delays are the pauses after the replies that rows ask for, ns, by request; nil: no row does.
+	// -1: this one does not.
 	Delays []int64
 }
 
-// Build makes the requests of a stage, one for each distinct batch of rows, checked against what the model takes. Its
-// diagnostics stand at the plan's lines; nothing has been sent for inference when they appear.
+// Build makes the requests of a stage, one for each distinct batch of rows, checked against what
+// the model takes. Its diagnostics stand at the plan's lines; nothing has been sent for inference
+// when they appear.
 func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64) (Built, source.Diagnostics) {
 	b := &builder{dataset: d, request: r, sig: sig, seed: seed}
 	b.checkBatch()
@@ -63,8 +75,8 @@ func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, see
 	switch {
 	case d.Generate != nil:
 		rows = b.generate()
-	case readable(d):
-		rows = b.rows(read(d))
+	case format.Readable(d):
+		rows = b.rows(format.Read(d))
 	default:
 		b.fail(d.Pos, codeUnbuilt, "this version cannot read this data yet")
 	}
@@ -82,35 +94,36 @@ func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, see
 	return built, b.diags
 }
 
-// streams are the sequences of the rows: lists of steps, or rows of one session_id. The steps of a sequence go one by one:
-// a server joins those of different ones.
+// streams are the sequences of the rows: lists of steps, or rows of one session_id. The steps of a
+// sequence go one by one: a server joins those of different ones.
 func (b *builder) streams(rows []row) [][]int {
 	if len(rows) == 0 || rows[0].rec == nil {
 		return nil
 	}
-	streams := grouped(len(rows), func(i int) *record { return rows[i].rec })
+	streams := grouped(len(rows), func(i int) *format.Record { return rows[i].rec })
 	if streams != nil && b.request.Batch > 1 {
-		b.fail(b.request.BatchPos, "batch", "batch is %d, but this data holds sequences, whose steps are sent one by one", b.request.Batch)
+		b.fail(b.request.BatchPos, "batch",
+			"batch is %d, but this data holds sequences, whose steps are sent one by one", b.request.Batch)
 	}
 	return streams
 }
 
 // grouped are the sequences that n records make, each the numbers of its own; nil: they stand alone.
-func grouped(n int, at func(int) *record) (streams [][]int) {
-	if n == 0 || at(0).stream < 0 && at(0).session == "" {
+func grouped(n int, at func(int) *format.Record) (streams [][]int) {
+	if n == 0 || at(0).Stream < 0 && at(0).Session == "" {
 		return nil
 	}
 	type key struct {
-		from    *origin
+		from    *format.Origin
 		stream  int
 		session string
 	}
 	known := map[key]int{}
 	for i := range n {
 		rec := at(i)
-		k := key{from: rec.from, stream: rec.stream}
-		if rec.stream < 0 {
-			k = key{session: rec.session}
+		k := key{from: rec.From, stream: rec.Stream}
+		if rec.Stream < 0 {
+			k = key{session: rec.Session}
 		}
 		at, ok := known[k]
 		if !ok {
@@ -140,7 +153,8 @@ func (b *builder) fail(pos source.Pos, code, format string, args ...any) *source
 	return &b.diags[len(b.diags)-1]
 }
 
-// nothingExpected refuses to compare outputs within tolerances, or a share of them, where no row has any: nothing could fail.
+// nothingExpected refuses to compare outputs within tolerances, or a share of them, where no row
+// has any: nothing could fail.
 func (b *builder) nothingExpected(rows []row) {
 	e := b.request.Expect
 	if e == nil || b.dataset.Generate != nil || !e.Outputs || e.Relative == 0 && e.Absolute == 0 && (e.Sample == 1 || len(e.Fields) > 0) ||
@@ -158,7 +172,8 @@ func (b *builder) checkBatch() {
 		b.fail(b.request.BatchPos, "batch", "model %q takes no batches, batch is %d", b.sig.Model, batch).
 			Detail = "the model's max_batch_size is 0: remove `batch`, or put the dimension into `shapes`"
 	case b.sig.Batched && b.sig.MaxBatch > 0 && batch > b.sig.MaxBatch:
-		b.fail(b.request.BatchPos, "batch", "batch is %d, model %q takes at most %d", batch, b.sig.Model, b.sig.MaxBatch)
+		b.fail(b.request.BatchPos, "batch", "batch is %d, model %q takes at most %d",
+			batch, b.sig.Model, b.sig.MaxBatch)
 	}
 }
 
@@ -184,7 +199,8 @@ func (b *builder) checkNames() {
 	}
 	for _, p := range b.sig.Inputs {
 		if p.Type.Size() < 0 {
-			b.fail(b.dataset.Pos, "datatype", "input %q of model %q has the datatype %s, which Sluice does not know", p.Name, b.sig.Model, p.Type)
+			b.fail(b.dataset.Pos, "datatype", "input %q of model %q has the datatype %s, which Sluice does not know",
+				p.Name, b.sig.Model, p.Type)
 		}
 	}
 }
@@ -197,8 +213,8 @@ func (b *builder) known(pos source.Pos, what, name string, allowed []string) {
 	d.Allowed, d.Nearest = allowed, source.Nearest(name, allowed)
 }
 
-// shape is the shape of one row's tensor for a port: what the row says, else what the plan's `shapes` say, else the
-// model's, where one free dimension follows from the number of elements.
+// shape is the shape of one row's tensor for a port: what the row says, else what the plan's
+// `shapes` say, else the model's, where one free dimension follows from the number of elements.
 func (b *builder) shape(p *backends.Port, given []int64, elements int64) ([]int64, error) {
 	want := given
 	if want == nil {
@@ -227,7 +243,8 @@ func fits(got, model []int64) error {
 	return nil
 }
 
-// infer gives the one free dimension of model the size that holds elements (-1: unknown, then no dimension may be free).
+// infer gives the one free dimension of model the size that holds elements (-1: unknown, then no
+// dimension may be free).
 func infer(model []int64, elements int64) ([]int64, error) {
 	free, fixed := -1, int64(1)
 	for i, d := range model {

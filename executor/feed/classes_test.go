@@ -7,7 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestClasses: of an output that is asked for as classes the data expects texts, whatever the model says of it.
+// TestClasses: of an output that is asked for as classes the data expects texts, whatever the model
+// says of it.
 func TestClasses(t *testing.T) {
 	const two = `{"data":[{"a":[1,2]},{"a":[3,4]}],"validation_data":[{"o":["2:1","1:0:cat"],"p":[5]},{"o":["4:1","3:0"],"p":[6]}]}`
 	for _, c := range []struct {
@@ -41,7 +42,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestClassesOfNothing: a shape in the plan that leaves nothing to sort is refused where classes are asked for.
+// TestClassesOfNothing: a shape in the plan that leaves nothing to sort is refused where classes
+// are asked for.
 func TestClassesOfNothing(t *testing.T) {
 	r := &scenario.Request{
 		Batch: 1, Shapes: []scenario.Shape{{Input: "a", Dims: []int64{0}}},

@@ -13,9 +13,10 @@ func drawFrom(d scenario.Dist, rng *rand.Rand) float64 { return quantile(&d, uni
 // unit makes a number between 0 and 1, neither of them, of random bits: the middle of one of 2⁵³ equal parts.
 func unit(bits uint64) float64 { return (float64(bits>>11) + 0.5) / (1 << 53) }
 
-// quantile is the value below which a share u of d lies: a draw from one uniform number, so that it can be drawn by arrival
-// number too, without a generator whose state depends on who drew before. Normal and lognormal have the mean and standard
-// deviation of the numbers themselves; whatever the shape, Min and Max cut.
+// quantile is the value below which a share u of d lies: a draw from one uniform number, so that it
+// can be drawn by arrival number too, without a generator whose state depends on who drew before.
+// Normal and lognormal have the mean and standard deviation of the numbers themselves; whatever the
+// shape, Min and Max cut.
 func quantile(d *scenario.Dist, u float64) float64 {
 	var v float64
 	switch d.Shape {

@@ -1,5 +1,5 @@
-// Package feed says what is sent next: it turns the plan's data and the model's signature into requests before the
-// clock starts, and hands out their encoded form while it runs.
+// Package feed says what is sent next: it turns the plan's data and the model's signature into
+// requests before the clock starts, and hands out their encoded form while it runs.
 //
 // It is not: a clock, a transport, a parser of plans.
 package feed
@@ -10,12 +10,14 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Source hands out the next request of a slot. No allocation, a few ns. A slot's calls come from one goroutine at a time.
+// Source hands out the next request of a slot. No allocation, a few ns. A slot's calls come from
+// one goroutine at a time.
 type Source interface {
 	// Next fills t for arrival n. False: nothing more.
 	Next(slot int, n uint64, t *Turn) bool
-	// Finish fills t with what must still be sent on slot so that the server is left clean: the last request of a sequence
-	// that is open. It is not measured. False: nothing; the slot may then begin anew.
+	// Finish fills t with what must still be sent on slot so that the server is left clean: the
+	// last request of a sequence that is open. It is not measured. False: nothing; the slot may
+	// then begin anew.
 	Finish(slot int, t *Turn) bool
 }
 
@@ -38,8 +40,8 @@ const (
 	Random     Order = "random"     // drawn each time, seeded
 )
 
-// Calls is a Source over encoded requests. Which call arrival n gets depends on n and the seed alone, never on the slot
-// or the machine.
+// Calls is a Source over encoded requests. Which call arrival n gets depends on n and the seed
+// alone, never on the slot or the machine.
 type Calls struct {
 	calls  []*backends.Call
 	random bool
@@ -60,7 +62,8 @@ func NewCalls(calls []*backends.Call, order Order, once bool, seed, idBase uint6
 	return c
 }
 
-// Pausing makes the calls ask for pauses after their replies, ns, by the row of the call; -1: that row asks for none. nil: none does.
+// Pausing makes the calls ask for pauses after their replies, ns, by the row of the call; -1: that
+// row asks for none. nil: none does.
 func (c *Calls) Pausing(delays []int64) *Calls {
 	c.delays = delays
 	return c

@@ -134,7 +134,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestWhereItStands: whoever reads of a reply that differs is told where to look, if the number of a row does not say it.
+// TestWhereItStands: whoever reads of a reply that differs is told where to look, if the number of
+// a row does not say it.
 func TestWhereItStands(t *testing.T) {
 	const row = `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"OUT":[1]},{"OUT":[2]}]}`
 	const streams = `{"data":[[{"a":[1]}],[{"a":[2]},{"a":[3]}]],"validation_data":[[{"OUT":[1]}],[{"OUT":[2]},{"OUT":[3]}]]}`

@@ -12,9 +12,12 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
+
+const byteMark = "\xef\xbb\xbf" // in front of texts that some programs write
 
 // files writes files, named by their key, and gives a dataset of all of them.
 func files(t *testing.T, texts ...string) *scenario.Dataset {
@@ -31,7 +34,8 @@ func files(t *testing.T, texts ...string) *scenario.Dataset {
 	return d
 }
 
-// model is a signature written as "name:TYPE[dims] …"; "?" behind a name: optional, "!": a shape tensor, "->": outputs.
+// model is a signature written as "name:TYPE[dims] …"; "?" behind a name: optional, "!": a shape
+// tensor, "->": outputs.
 func model(t *testing.T, maxBatch int, text string) backends.Signature {
 	t.Helper()
 	s := backends.Signature{Model: "m", MaxBatch: maxBatch, Batched: maxBatch > 0, Classes: true}
@@ -123,7 +127,7 @@ func tensors(list []backends.Tensor) string {
 func npyFile(descr, order, shape, data string) string {
 	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", descr, order, shape)
 	head += strings.Repeat(" ", 118-len(head)-1) + "\n"
-	return npyMagic + "\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head + data
+	return format.NpyMagic + "\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head + data
 }
 
 // TestFormats: what each form of data makes, or what it is refused with.
@@ -320,12 +324,12 @@ func TestFormats(t *testing.T) {
 		},
 
 		// A byte order mark in front of the text.
-		{"perf_analyzer after a mark", "a:INT8[1]", 0, "", []string{"r.json", byteOrderMark + `{"data":[{"a":[1]}]}`}, "", `a[1]=1`},
-		{"json after a mark", "a:INT8[1]", 0, "", []string{"r.json", byteOrderMark + `[{"a":1}]`}, "", `a[1]=1`},
-		{"jsonl after a mark", "a:INT8[1]", 0, "", []string{"r.jsonl", byteOrderMark + `{"a":1}`}, "", `a[1]=1`},
-		{"csv after a mark", "a:INT8[1]", 0, "", []string{"r.csv", byteOrderMark + "a\n1\n"}, "", `a[1]=1`},
-		{"v2 after a mark", "a:INT32[1]", 0, "", []string{"r.json", byteOrderMark + `{"name":"a","shape":[1],"datatype":"INT32","data":[5]}`}, "", `a[1]=5`},
-		{"raw bytes like a mark", "a:UINT8[3]", 0, "raw", []string{"a", byteOrderMark}, "", `a[3]=239,187,191`},
+		{"perf_analyzer after a mark", "a:INT8[1]", 0, "", []string{"r.json", byteMark + `{"data":[{"a":[1]}]}`}, "", `a[1]=1`},
+		{"json after a mark", "a:INT8[1]", 0, "", []string{"r.json", byteMark + `[{"a":1}]`}, "", `a[1]=1`},
+		{"jsonl after a mark", "a:INT8[1]", 0, "", []string{"r.jsonl", byteMark + `{"a":1}`}, "", `a[1]=1`},
+		{"csv after a mark", "a:INT8[1]", 0, "", []string{"r.csv", byteMark + "a\n1\n"}, "", `a[1]=1`},
+		{"v2 after a mark", "a:INT32[1]", 0, "", []string{"r.json", byteMark + `{"name":"a","shape":[1],"datatype":"INT32","data":[5]}`}, "", `a[1]=5`},
+		{"raw bytes like a mark", "a:UINT8[3]", 0, "raw", []string{"a", byteMark}, "", `a[3]=239,187,191`},
 
 		{"columns of perf_analyzer's rows", "a:INT8[1]", 0, "", []string{"r.json", `{"data":[{"a":[1]}]}`}, "inputs.a=a", "error: `columns` is for rows of jsonl, json and csv files"},
 		{"columns of a v2 body", "a:INT8[1]", 0, "", []string{"r.json", `{"name":"a","shape":[1],"datatype":"INT8","data":[5]}`}, "inputs.a=a", "error: `columns` is for rows of jsonl, json and csv files"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -21,9 +22,10 @@ const printable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 // maxString caps the characters of one drawn string.
 const maxString = 64 << 20
 
-// generate draws the rows of a `generate` dataset. An optional input that neither the generators nor `shapes` name is left
-// out: what a model does without it is for its author to say, what it does with any value at all is not. A row's input depends
-// on the seed, the dataset's name, the input's name and the row's number alone.
+// generate draws the rows of a `generate` dataset. An optional input that neither the generators
+// nor `shapes` name is left out: what a model does without it is for its author to say, what it
+// does with any value at all is not. A row's input depends on the seed, the dataset's name, the
+// input's name and the row's number alone.
 func (b *builder) generate() []row {
 	rows := make([]row, max(b.dataset.Count, 1))
 	for i := range rows {
@@ -35,7 +37,8 @@ func (b *builder) generate() []row {
 		}
 		g, _ := b.generator(p.Name)
 		if p.ShapeTensor && g.Constant == nil && g.File == nil {
-			b.fail(g.Pos, "generate", "input %q holds a shape, which cannot be drawn: say its values, such as {%s: [1, 2]}", p.Name, p.Name)
+			b.fail(g.Pos, "generate",
+				"input %q holds a shape, which cannot be drawn: say its values, such as {%s: [1, 2]}", p.Name, p.Name)
 			continue
 		}
 		draw, err := b.drawer(g, p)
@@ -55,7 +58,8 @@ func (b *builder) generate() []row {
 	return rows
 }
 
-// sends reports whether an input is generated: one that a request needs or the plan names, or any where that would be none.
+// sends reports whether an input is generated: one that a request needs or the plan names, or any
+// where that would be none.
 func (b *builder) sends(p backends.Port) bool {
 	wanted := func(p backends.Port) bool {
 		_, named := b.generator(p.Name)
@@ -91,7 +95,9 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 		return backends.Tensor{}, err
 	}
 	if listed > 1 && (n < listed || n%listed != 0) {
-		return backends.Tensor{}, fmt.Errorf("a list of %d elements does not fill the shape %v, which takes %d, once or several times", listed, shape, n)
+		return backends.Tensor{}, fmt.Errorf(
+			"a list of %d elements does not fill the shape %v, which takes %d, once or several times",
+			listed, shape, n)
 	}
 	if err := b.room(p, shape, n, i); err != nil {
 		return backends.Tensor{}, err
@@ -110,8 +116,9 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 	return backends.Tensor{Name: p.Name, Type: p.Type, Shape: shape, Data: data}, nil
 }
 
-// room refuses, before anything is drawn, a tensor of n elements that does not fit in memory: row i of it, or, asked for
-// the first row, all rows together. A string takes at least the 4 bytes of its length.
+// room refuses, before anything is drawn, a tensor of n elements that does not fit in memory: row i
+// of it, or, asked for the first row, all rows together. A string takes at least the 4 bytes of its
+// length.
 func (b *builder) room(p backends.Port, shape []int64, n int64, i int) error {
 	size, rows := int64(max(p.Type.Size(), 4)), int64(1)
 	if p.Type.Size() > 0 {
@@ -126,7 +133,8 @@ func (b *builder) room(p backends.Port, shape []int64, n int64, i int) error {
 	return nil
 }
 
-// fileTensor makes a tensor of a file, once for all rows: of a NumPy array, or of the content as in a folder of tensors.
+// fileTensor makes a tensor of a file, once for all rows: of a NumPy array, or of the content as in
+// a folder of tensors.
 func (b *builder) fileTensor(p *backends.Port, name string) (backends.Tensor, error) {
 	if t, ok := b.files[p.Name]; ok {
 		return t, nil
@@ -144,13 +152,13 @@ func (b *builder) fileTensor(p *backends.Port, name string) (backends.Tensor, er
 }
 
 func (b *builder) readTensor(p *backends.Port, name string) (t backends.Tensor, err error) {
-	v := value{form: content, arrayRow: -1}
-	if v.text, err = readLimited(name, maxData-b.bytes); err != nil {
+	v := format.Value{Form: format.Content, ArrayRow: -1}
+	if v.Text, err = format.ReadFile(name, maxData-b.bytes); err != nil {
 		return t, err
 	}
-	if bytes.HasPrefix(v.text, []byte(npyMagic)) {
-		v.form = arrayRow
-		if v.array, err = parseNpy(v.text); err != nil {
+	if bytes.HasPrefix(v.Text, []byte(format.NpyMagic)) {
+		v.Form = format.ArrayRow
+		if v.Array, err = format.ParseNpy(v.Text); err != nil {
 			return t, err
 		}
 	}
@@ -167,7 +175,8 @@ func hash(s string) uint64 {
 // draw appends element k in the protocol's raw form.
 type draw func(dst []byte, rng *rand.Rand, k int64) ([]byte, error)
 
-// drawValues draws what tensor.AppendElement takes; floats and integers are those that large tensors are made of.
+// drawValues draws what tensor.AppendElement takes; floats and integers are those that large
+// tensors are made of.
 func drawValues(t tensor.DataType, of func(rng *rand.Rand, k int64) any) draw {
 	return func(dst []byte, rng *rand.Rand, k int64) ([]byte, error) {
 		return tensor.AppendElement(dst, t, of(rng, k))
@@ -245,8 +254,8 @@ func words(length scenario.Dist, alphabet string) func(rng *rand.Rand, _ int64) 
 	}
 }
 
-// numbers draws from a dist; integers are rounded, except that {min, max} alone means every integer from min to max
-// alike.
+// numbers draws from a dist; integers are rounded, except that {min, max} alone means every integer
+// from min to max alike.
 func numbers(d scenario.Dist, t tensor.DataType) (draw, error) {
 	switch t {
 	case tensor.FP16, tensor.BF16, tensor.FP32, tensor.FP64:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -170,7 +171,7 @@ func TestGeneratedFile(t *testing.T) {
 		{"x:INT32[2]", "12345", `error: input "x" (INT32): f: 5 bytes are no whole number of INT32`},
 		{"x:INT32[3]", "12345678", `error: input "x" (INT32): f: shape [3] has 3 elements, 2 found`},
 		{"x:INT8[2]", npyFile("<i4", "False", "1,", "\x00\x01\x00\x00"), `error: input "x" (INT8): f: [0]: 256 does not fit INT8`},
-		{"x:INT8[2]", npyMagic, `error: input "x" (INT8): f: this is no NumPy file`},
+		{"x:INT8[2]", format.NpyMagic, `error: input "x" (INT8): f: this is no NumPy file`},
 	} {
 		name := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(name, []byte(c.file), 0o600); err != nil {

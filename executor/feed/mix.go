@@ -12,8 +12,9 @@ type MixEntry struct {
 	Pool   int
 }
 
-// Mix is a Source over several kinds of requests. Which one arrival n is, and which of its calls, depends on n and the
-// seed alone: the calls of an entry come in their own order, as if it were alone.
+// Mix is a Source over several kinds of requests. Which one arrival n is, and which of its calls,
+// depends on n and the seed alone: the calls of an entry come in their own order, as if it were
+// alone.
 type Mix struct {
 	entries []MixEntry
 	drawn   *drawn // nil: in turn
@@ -56,8 +57,9 @@ func (m *Mix) Entry(n uint64) int {
 // Finish implements Source.
 func (*Mix) Finish(int, *Turn) bool { return false }
 
-// drawn is a weighted choice for every number, and how often it was chosen before, both without state. A block of choices
-// in which every entry has its exact share is shuffled once; the blocks that follow are the same one, begun elsewhere.
+// drawn is a weighted choice for every number, and how often it was chosen before, both without
+// state. A block of choices in which every entry has its exact share is shuffled once; the blocks
+// that follow are the same one, begun elsewhere.
 type drawn struct {
 	cells []choice
 	// marks[i][e] is how many of the first i·markEvery cells are e; the last one is of the whole block.
@@ -103,7 +105,8 @@ func newDrawn(weights []float64, seed uint64) *drawn {
 	return d
 }
 
-// shares divides a block among the weights: by the largest remainders, and one at least to every weight that is not 0.
+// shares divides a block among the weights: by the largest remainders, and one at least to every
+// weight that is not 0.
 func shares(weights []float64) []int {
 	sum := 0.0
 	for _, w := range weights {

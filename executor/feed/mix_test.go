@@ -48,8 +48,8 @@ func TestMixInTurn(t *testing.T) {
 	}
 }
 
-// Drawn entries have their shares, follow each other by chance, and each goes through its own rows in order, across the
-// borders of blocks too.
+// Drawn entries have their shares, follow each other by chance, and each goes through its own rows
+// in order, across the borders of blocks too.
 func TestMixDrawn(t *testing.T) {
 	const n = 5*blockSize + 777
 	weights := []float64{70, 29.9, 0.1}
@@ -78,7 +78,8 @@ func TestMixDrawn(t *testing.T) {
 	if got := float64(after) / n; math.Abs(got-0.49) > 0.01 {
 		t.Errorf("entry 0 follows itself in %v of all arrivals, want 0.7²", got)
 	}
-	// Short runs vary as draws do: of 100 windows of 100 arrivals, the number of entry 0 has the variance of a binomial.
+	// Short runs vary as draws do: of 100 windows of 100 arrivals, the number of entry 0 has the
+	// variance of a binomial.
 	squares := 0.0
 	for w := range 400 {
 		hits := 0
@@ -289,7 +290,7 @@ func TestTimestamps(t *testing.T) {
 		got, diags := Times(dataset(t, c.text))
 		var want []int64
 		for _, ms := range c.want {
-			want = append(want, ms*msec)
+			want = append(want, ms*1e6)
 		}
 		if diff := cmp.Diff(want, got); diff != "" || (c.err == "") != (len(diags) == 0) || len(diags) > 0 && diags[0].Summary != c.err {
 			t.Errorf("%s: %v %v, want %v %q", c.name, got, diags, want, c.err)

@@ -103,8 +103,8 @@ func TestOtherMembers(t *testing.T) {
 	}
 }
 
-// TestGeneratesLikePerfAnalyzer: sizes and values of what is made up. Unlike there, an optional input that nobody names is
-// left out.
+// TestGeneratesLikePerfAnalyzer: sizes and values of what is made up. Unlike there, an optional
+// input that nobody names is left out.
 func TestGeneratesLikePerfAnalyzer(t *testing.T) {
 	one := &scenario.Request{Batch: 1}
 	check(t, generated(&scenario.Generate{Default: "zero"}, 1), one, model(t, 0, "a:INT32[3] o?:INT32[1]"), "a[3]=0,0,0")

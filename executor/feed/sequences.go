@@ -12,8 +12,8 @@ import (
 // SequenceEntry is one kind of sequence: what its requests are and where they go.
 type SequenceEntry struct {
 	Calls []*backends.Call
-	// Streams are the sequences of the data, each the indexes of its steps in Calls; nil: the data has none, and every
-	// sequence goes through all calls.
+	// Streams are the sequences of the data, each the indexes of its steps in Calls; nil: the data
+	// has none, and every sequence goes through all calls.
 	Streams [][]int
 	Order   Order
 	Once    bool    // every stream is played once
@@ -31,15 +31,17 @@ type SequenceOptions struct {
 	Slots   int // sequences at the same time at most
 	Seed    uint64
 	IDBase  uint64 // request ids are IDBase | n
-	// Budget is how many requests all sequences have together, 0: any number. Of each that is open one is kept back for its END:
-	// where nothing else is left they are cut, and exactly so many requests are sent.
+	// Budget is how many requests all sequences have together, 0: any number. Of each that is open
+	// one is kept back for its END: where nothing else is left they are cut, and exactly so many
+	// requests are sent.
 	Budget int64
 	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
 	Part, Parts int
 }
 
-// Sequences is a Source of requests that belong together: on each slot one sequence after the other. What the k-th
-// sequence is (its kind, stream, length) depends on k and the seed alone; which slot begins it is a matter of who is first.
+// Sequences is a Source of requests that belong together: on each slot one sequence after the
+// other. What the k-th sequence is (its kind, stream, length) depends on k and the seed alone;
+// which slot begins it is a matter of who is first.
 //
 //	state of a slot  Next                                   Finish
 //	over             begins a sequence: START, and END      false

@@ -230,7 +230,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestIDs: no id is in use twice at a time, in ranges down to the number of slots, however many slots begin at once.
+// TestIDs: no id is in use twice at a time, in ranges down to the number of slots, however many
+// slots begin at once.
 func TestIDs(t *testing.T) {
 	const slots = 12
 	for _, c := range []struct{ from, to uint64 }{{1, 12}, {17, 30}, {1, 3 * mostCells}} {

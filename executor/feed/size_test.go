@@ -13,7 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestTooMuch: data that does not fit in memory is refused before it is made: at once, and without taking the memory.
+// TestTooMuch: data that does not fit in memory is refused before it is made: at once, and without
+// taking the memory.
 func TestTooMuch(t *testing.T) {
 	big := filepath.Join(t.TempDir(), "big.bin")
 	f, err := os.Create(big)

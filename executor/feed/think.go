@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// Think is src with a pause after each reply of a closed loop: that of the row, else one that is drawn from d (seconds) by
-// arrival number and seed.
+// Think is src with a pause after each reply of a closed loop: that of the row, else one that is
+// drawn from d (seconds) by arrival number and seed.
 func Think(src Source, d scenario.Dist, seed uint64) Source {
 	return &thinking{Source: src, dist: d, seed: mix(seed ^ 0x7468696e6b)}
 }

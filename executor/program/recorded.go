@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/regular"
@@ -64,7 +65,7 @@ func readList(d *draft, n *Node, at scenario.Path, kind string, unit int64, read
 // rowTimes takes the timestamps of the data's rows.
 func rowTimes(d *draft, n *Node) {
 	data := n.Stage.Entries()[0].Request.Data
-	if unreadable(d, data) && data.Format != feed.Mooncake {
+	if unreadable(d, data) && data.Format != format.Mooncake {
 		return
 	}
 	var ds source.Diagnostics

@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"bufio"
@@ -13,8 +13,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Mooncake is the format of a trace of requests to a language model: a JSON map a line, that says when a request came, how
-// long its prompt and its answer are, and which blocks of the prompt are those of other requests.
+// Mooncake is the format of a trace of requests to a language model: a JSON map a line, that says
+// when a request came, how long its prompt and its answer are, and which blocks of the prompt are
+// those of other requests.
 const Mooncake = "mooncake"
 
 // traceRow is one line of such a trace.
@@ -26,13 +27,13 @@ type traceRow struct {
 	due          int64           // ns
 }
 
-// traceTimes are the timestamps of a dataset's trace.
-func traceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) source.Diagnostics) ([]int64, source.Diagnostics) {
-	unit := unitOfTimes(d)
+// TraceTimes returns the timestamps of a dataset's trace, ns.
+func TraceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) source.Diagnostics) ([]int64, source.Diagnostics) {
+	unit := TimeUnit(d)
 	var times []int64
 	left := int64(maxFile)
 	for _, f := range d.Files {
-		data, err := readLimited(f.Name, left)
+		data, err := ReadFile(f.Name, left)
 		if err != nil {
 			return nil, fail(f.Pos, "%s: %s", filepath.Base(f.Name), err)
 		}
@@ -42,7 +43,9 @@ func traceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) sourc
 			return nil, fail(f.Pos, "%s: %s", filepath.Base(f.Name), err)
 		}
 		if n := len(times); n > 0 && rows[0].due < times[n-1] {
-			return nil, fail(f.Pos, "%s, line 1: this is due before the end of the file in front of it; times must ascend", filepath.Base(f.Name))
+			return nil, fail(f.Pos,
+				"%s, line 1: this is due before the end of the file in front of it; times must ascend",
+				filepath.Base(f.Name))
 		}
 		for _, r := range rows {
 			times = append(times, r.due)
@@ -51,7 +54,8 @@ func traceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) sourc
 	return times, nil
 }
 
-// parseTrace reads the rows of a trace, whose times are in units of unit ns. Errors name the line. Empty lines are skipped.
+// parseTrace reads the rows of a trace, whose times are in units of unit ns. Errors name the line.
+// Empty lines are skipped.
 func parseTrace(data []byte, unit int64) ([]traceRow, error) {
 	var rows []traceRow
 	s := bufio.NewScanner(bytes.NewReader(data))
@@ -86,7 +90,7 @@ func parseTraceRow(line []byte, unit int64) (row traceRow, err error) {
 	case err != nil:
 		return row, fmt.Errorf("this is no JSON map: %w", err)
 	case row.Timestamp == nil:
-		return row, fmt.Errorf("there is no %q in this row", timestampKey)
+		return row, fmt.Errorf("there is no %q in this row", TimestampKey)
 	}
 	for _, length := range []struct {
 		key string
@@ -99,6 +103,6 @@ func parseTraceRow(line []byte, unit int64) (row traceRow, err error) {
 			return row, fmt.Errorf("%q must be from 0 to %d: %d", length.key, math.MaxInt32, *length.v)
 		}
 	}
-	row.due, err = timestamp(timestampKey, alone(row.Timestamp), unit)
+	row.due, err = Timestamp(TimestampKey, alone(row.Timestamp), unit)
 	return row, err
 }

@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"cmp"
@@ -20,22 +20,22 @@ import (
 //	output := { "name": text [, "parameters": { "classification": N, … }] }
 //
 // Shapes hold the batch dimension where the model has one: such a body is a request of so many items.
-func (r *reader) readV2(data []byte) error {
-	r.from.unit = "body"
+func (r *Rows) readV2(data []byte) error {
+	r.from.Unit = "body"
 	c := jsonscan.Strict(data)
 	number := 0
 	for ; c.OK() && !c.AtEnd(); number++ {
-		rec := record{from: r.from, stream: -1, number: number}
+		rec := Record{From: r.from, Stream: -1, Number: number}
 		switch b := c.Peek(); {
 		case b == '[':
 			r.v2Inputs(&c, &rec)
 		case b == '{' && isInput(c.Rest()):
 			if f, ok := r.v2Input(&c); ok {
-				rec.inputs = []field{f}
+				rec.Inputs = []Field{f}
 			}
 		case b == '{':
-			r.members(&c, &rec, jsonAny)
-			if c.OK() && !slices.ContainsFunc(rec.inputs, func(f field) bool { return f.value.typ != "" }) {
+			r.members(&c, &rec, JSONAny)
+			if c.OK() && !slices.ContainsFunc(rec.Inputs, func(f Field) bool { return f.Value.Type != "" }) {
 				c.Fail("a body has a list of inputs under \"inputs\"")
 			}
 		default:
@@ -47,14 +47,14 @@ func (r *reader) readV2(data []byte) error {
 		if err := cmp.Or(r.rawInputs(&c, &rec), r.room()); err != nil {
 			return err
 		}
-		r.records = append(r.records, rec)
+		r.Records = append(r.Records, rec)
 	}
 	switch {
 	case !c.OK():
 	case number == 0:
 		return errors.New("the file is empty")
 	case number == 1:
-		r.from.unit = "" // its file's name says all
+		r.from.Unit = "" // its file's name says all
 	}
 	return c.Mistake()
 }
@@ -74,7 +74,7 @@ func firstOf(b []byte, keys ...string) string {
 	return ""
 }
 
-func (r *reader) v2Inputs(c *jsonscan.Scanner, rec *record) {
+func (r *Rows) v2Inputs(c *jsonscan.Scanner, rec *Record) {
 	start := len(r.scratch)
 	for c.Enter('['); c.More(']'); {
 		f, ok := r.v2Input(c)
@@ -83,12 +83,12 @@ func (r *reader) v2Inputs(c *jsonscan.Scanner, rec *record) {
 		}
 		r.put(c, start, f)
 	}
-	rec.inputs = append(rec.inputs, r.take(start)...)
+	rec.Inputs = append(rec.Inputs, r.take(start)...)
 }
 
 // v2Input reads an input. The text of one whose data follow the JSON is how many bytes they are.
-func (r *reader) v2Input(c *jsonscan.Scanner) (f field, ok bool) {
-	f.value.form = v2JSON
+func (r *Rows) v2Input(c *jsonscan.Scanner) (f Field, ok bool) {
+	f.Value.Form = V2JSON
 	if c.Peek() != '{' {
 		c.Fail("an input is a map with name, shape, datatype and data, found %s", jsonscan.Kind(c.Rest()))
 		return f, false
@@ -97,29 +97,29 @@ func (r *reader) v2Input(c *jsonscan.Scanner) (f field, ok bool) {
 	for c.Enter('{'); c.More('}'); {
 		switch key := string(c.Key()); key {
 		case "name":
-			f.name = r.names.of(c.Text())
+			f.Name = r.names.of(c.Text())
 		case "datatype":
-			f.value.typ = r.names.of(c.Text())
+			f.Value.Type = r.names.of(c.Text())
 		case "shape":
-			f.value.shape, shaped = dims(c), true
+			f.Value.shape, shaped = dims(c), true
 		case "data":
-			f.value.text = c.Value()
+			f.Value.Text = c.Value()
 		case "parameters":
-			r.inputParameters(c, &f.value)
+			r.inputParameters(c, &f.Value)
 		default:
 			c.Fail("an input has no %q: it holds name, shape, datatype, data and parameters", key)
 		}
 	}
 	switch {
 	case !c.OK():
-	case f.name == "":
+	case f.Name == "":
 		c.Fail("an input has no name")
-	case f.value.typ == "":
-		c.Fail("input %q has no datatype", f.name)
+	case f.Value.Type == "":
+		c.Fail("input %q has no datatype", f.Name)
 	case !shaped:
-		c.Fail("input %q has no shape", f.name)
-	case f.value.text == nil:
-		c.Fail("input %q has no data", f.name)
+		c.Fail("input %q has no shape", f.Name)
+	case f.Value.Text == nil:
+		c.Fail("input %q has no data", f.Name)
 	}
 	return f, c.OK()
 }
@@ -139,15 +139,16 @@ func dims(c *jsonscan.Scanner) []int64 {
 }
 
 // inputParameters reads an input's parameters: the size of data behind the JSON, and what goes to the model.
-func (r *reader) inputParameters(c *jsonscan.Scanner, v *value) {
+func (r *Rows) inputParameters(c *jsonscan.Scanner, v *Value) {
 	for c.Enter('{'); c.More('}'); {
 		switch key := r.names.of(c.Key()); key {
 		case "binary_data_size":
-			v.form, v.text = v2Raw, c.Value()
+			v.Form, v.Text = V2Raw, c.Value()
 		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
-			c.Fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it into a region", key)
+			c.Fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it into a region",
+				key)
 		default:
-			v.params = parameter(c, v.params, key)
+			v.Params = parameter(c, v.Params, key)
 		}
 	}
 }
@@ -158,7 +159,7 @@ func parameter(c *jsonscan.Scanner, list *[]backends.Parameter, name string) *[]
 	if !c.OK() {
 		return list
 	}
-	v, ok := scalar(&value{form: jsonAny, text: text})
+	v, ok := Scalar(&Value{Form: JSONAny, Text: text})
 	if !ok {
 		c.Fail("parameter %q is %s; it must be text, a number or a bool", name, jsonscan.Kind(text))
 	}
@@ -175,8 +176,9 @@ func parameter(c *jsonscan.Scanner, list *[]backends.Parameter, name string) *[]
 	return list
 }
 
-// v2Outputs are the outputs that a body asks for. Whether they come as raw bytes is decided by the target's `tensors`.
-func (r *reader) v2Outputs(c *jsonscan.Scanner) (list []backends.Output) {
+// v2Outputs are the outputs that a body asks for. Whether they come as raw bytes is decided by the
+// target's `tensors`.
+func (r *Rows) v2Outputs(c *jsonscan.Scanner) (list []backends.Output) {
 	for c.Enter('['); c.More(']'); {
 		var o backends.Output
 		for c.Enter('{'); c.More('}'); {
@@ -197,8 +199,9 @@ func (r *reader) v2Outputs(c *jsonscan.Scanner) (list []backends.Output) {
 	return list
 }
 
-// outputParameters reads an output's parameters: the number of classes that are wanted in its place, and what goes to the model.
-func (r *reader) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
+// outputParameters reads an output's parameters: the number of classes that are wanted in its
+// place, and what goes to the model.
+func (r *Rows) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
 	var list *[]backends.Parameter
 	for c.Enter('{'); c.More('}'); {
 		switch key := r.names.of(c.Key()); key {
@@ -223,18 +226,18 @@ func (r *reader) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
 }
 
 // rawInputs gives the inputs whose data follow the JSON their bytes.
-func (r *reader) rawInputs(c *jsonscan.Scanner, rec *record) error {
-	for i := range rec.inputs {
-		v := &rec.inputs[i].value
-		if v.form != v2Raw {
+func (r *Rows) rawInputs(c *jsonscan.Scanner, rec *Record) error {
+	for i := range rec.Inputs {
+		v := &rec.Inputs[i].Value
+		if v.Form != V2Raw {
 			continue
 		}
-		size, err := strconv.ParseInt(string(v.text), 10, 64)
+		size, err := strconv.ParseInt(string(v.Text), 10, 64)
 		if err != nil || size < 0 || size > int64(c.Left()) {
 			return fmt.Errorf("input %q has binary_data_size %s, and %d bytes follow what was read",
-				rec.inputs[i].name, v.text, c.Left())
+				rec.Inputs[i].Name, v.Text, c.Left())
 		}
-		v.text = c.Take(int(size))
+		v.Text = c.Take(int(size))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"errors"
@@ -19,9 +19,9 @@ import (
 //	tensor := array | { "b64": text [, "shape": [d, …]] } | { "content": array | {"b64": text} [, "shape": [d, …]] }
 //
 // Arrays are flat in row-major order, or nested as the shape.
-func (r *reader) readPerfAnalyzer(data []byte) error {
+func (r *Rows) readPerfAnalyzer(data []byte) error {
 	c := jsonscan.Strict(data)
-	var rows, expected []record
+	var rows, expected []Record
 	var streams, expectedStreams []int // how many steps each has; nil: rows
 	found, validated := false, false
 	var unread []string // names of other members
@@ -54,13 +54,13 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 		}
 	}
 	if len(unread) > 0 {
-		r.diags = append(r.diags, source.Diagnostic{
-			Severity: source.Warning, Code: codeUnread, Pos: r.from.pos,
-			Summary: fmt.Sprintf("%s: nothing reads %s", r.from.name, strings.Join(unread, ", ")),
+		r.Diags = append(r.Diags, source.Diagnostic{
+			Severity: source.Warning, Code: codeUnread, Pos: r.from.Pos,
+			Summary: fmt.Sprintf("%s: nothing reads %s", r.from.Name, strings.Join(unread, ", ")),
 			Detail:  "rows are under \"data\", what they expect is under \"validation_data\"",
 		})
 	}
-	r.records = append(r.records, rows...)
+	r.Records = append(r.Records, rows...)
 	return nil
 }
 
@@ -73,7 +73,7 @@ func once(c *jsonscan.Scanner, key string, stands *bool) {
 }
 
 // steps reads the list under a key: of rows, or of streams, then with the number of steps of each.
-func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []record, streams []int) {
+func (r *Rows) steps(c *jsonscan.Scanner, key string) (rows []Record, streams []int) {
 	if c.Peek() != '[' {
 		c.Fail("%q must be a list of rows, found %s", key, jsonscan.Kind(c.Rest()))
 		return nil, nil
@@ -83,7 +83,9 @@ func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []record, streams 
 	for c.Enter('['); c.More(']'); n++ {
 		list := c.Peek() == '['
 		if n > 0 && list != nested {
-			c.Fail("entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, which are sequences, or none", n, key)
+			c.Fail(
+				"entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, which are "+
+					"sequences, or none", n, key)
 			return nil, nil
 		}
 		if nested = list; !nested {
@@ -103,22 +105,22 @@ func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []record, streams 
 }
 
 // step reads a row.
-func (r *reader) step(c *jsonscan.Scanner, stream, number int) record {
-	rec := record{from: r.from, stream: stream, number: number}
+func (r *Rows) step(c *jsonscan.Scanner, stream, number int) Record {
+	rec := Record{From: r.from, Stream: stream, Number: number}
 	if c.Peek() != '{' {
-		c.Fail("%s is %s, not a map of tensors", rec.name(), jsonscan.Kind(c.Rest()))
+		c.Fail("%s is %s, not a map of tensors", rec.Name(), jsonscan.Kind(c.Rest()))
 		return rec
 	}
 	if err := r.room(); err != nil {
 		c.Fail("%s", err)
 		return rec
 	}
-	r.members(c, &rec, jsonTensor)
+	r.members(c, &rec, JSONTensor)
 	return rec
 }
 
 // align gives rows the outputs that stand in the same place of the validation data.
-func align(rows, expected []record, streams, expectedStreams []int) error {
+func align(rows, expected []Record, streams, expectedStreams []int) error {
 	switch {
 	case (streams == nil) != (expectedStreams == nil) && len(expected) > 0:
 		return errors.New(`"data" and "validation_data" must both hold rows, or both streams`)
@@ -127,17 +129,18 @@ func align(rows, expected []record, streams, expectedStreams []int) error {
 	}
 	for i, n := range streams {
 		if expectedStreams[i] != n {
-			return fmt.Errorf(`stream %d of "validation_data" has %d steps, that of "data" has %d`, i, expectedStreams[i], n)
+			return fmt.Errorf(`stream %d of "validation_data" has %d steps, that of "data" has %d`,
+				i, expectedStreams[i], n)
 		}
 	}
 	if len(expected) != len(rows) {
 		return fmt.Errorf(`"validation_data" has %d rows, "data" has %d`, len(expected), len(rows))
 	}
-	if len(rows) > 0 && !slices.ContainsFunc(expected, func(r record) bool { return len(r.inputs) > 0 }) {
+	if len(rows) > 0 && !slices.ContainsFunc(expected, func(r Record) bool { return len(r.Inputs) > 0 }) {
 		return errors.New(`no row of "validation_data" has an output: nothing would be compared`)
 	}
 	for i := range rows {
-		rows[i].outputs = expected[i].inputs
+		rows[i].Outputs = expected[i].Inputs
 	}
 	return nil
 }

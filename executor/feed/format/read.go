@@ -1,4 +1,6 @@
-package feed
+// Package format reads data files: the rows of perf_analyzer's JSON, KServe v2 bodies, JSON lines and lists,
+// CSV, NumPy arrays, raw tensors and traces. What a row means to a model is left to executor/feed.
+package format
 
 import (
 	"bytes"
@@ -15,21 +17,19 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxFile caps the data files of a dataset: they are read whole.
+// maxFile bounds the data files of a dataset: they are read whole.
 const maxFile = 1 << 30
 
-// maxRecords caps the rows that a dataset has as text: each takes some 600 bytes beside it, however short it is.
+// maxRecords bounds the rows that a dataset has as text: each takes some 600 bytes beside it, however
+// short it is.
 const maxRecords = 1 << 20
 
-// maxRows caps the rows of an array, whose entries may be small, or nothing at all.
-const maxRows = 1 << 23
+// MaxRows bounds the rows of an array, whose entries may be small, or nothing at all.
+const MaxRows = 1 << 23
 
 const (
-	codeFile    = "data-file"
-	codeUnbuilt = "not-built-yet"
-	codeClasses = "no-classes"
-	codeUnasked = "not-asked-for"
-	codeUnread  = "nothing-reads"
+	codeFile   = "data-file"
+	codeUnread = "nothing-reads"
 )
 
 // Formats that are read as rows of tensors.
@@ -43,33 +43,33 @@ const (
 	formatRaw          = "raw"
 )
 
-// reader reads the rows of a dataset, as far as that is possible without a model.
-type reader struct {
+// Rows holds the rows of a dataset, read as far as that is possible without a model.
+type Rows struct {
 	dataset *scenario.Dataset
 	columns map[string][]scenario.Column // what the plan's `columns` say, by column; nil: nothing
 	used    map[string]bool              // columns that were there
 	named   bool                         // there are rows whose columns the plan names
-	records []record
-	tensors []tensorFile // of formats where a file is one tensor; which is known with the model
-	diags   source.Diagnostics
+	Records []Record
+	Tensors []TensorFile // of formats where a file is one tensor; which is known with the model
+	Diags   source.Diagnostics
 
-	from    *origin // being read
+	from    *Origin // being read
 	left    int64   // bytes that may still be read
 	rows    int     // records that were read
 	most    int     // and may be: maxRecords
 	names   names
-	scratch []field
-	block   []field
+	scratch []Field
+	block   []Field
 }
 
-// read reads all that a dataset names. Mistakes in it are diagnostics.
-func read(d *scenario.Dataset) *reader {
+// Read reads the files and rows of a dataset. Mistakes in them are diagnostics.
+func Read(d *scenario.Dataset) *Rows {
 	r := newReader(d)
 	switch d.Source {
 	case "rows":
 		r.readPlan(d.Rows)
 	case "dir":
-		r.from = &origin{name: filepath.Base(d.Dir.Name), pos: d.Dir.Pos}
+		r.from = &Origin{Name: filepath.Base(d.Dir.Name), Pos: d.Dir.Pos}
 		if err := r.readFolder(d.Dir.Name, d.Format); err != nil {
 			r.fail(d.Dir.Pos, codeFile, "%s: %s", filepath.Base(d.Dir.Name), err)
 		}
@@ -78,40 +78,41 @@ func read(d *scenario.Dataset) *reader {
 			r.readFile(f)
 		}
 	}
-	if !r.diags.HasErrors() {
+	if !r.Diags.HasErrors() {
 		r.unused()
 		r.sequences()
 	}
 	return r
 }
 
-func newReader(d *scenario.Dataset) *reader {
-	return &reader{dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, most: maxRecords, names: names{}}
+func newReader(d *scenario.Dataset) *Rows {
+	return &Rows{dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, most: maxRecords, names: names{}}
 }
 
 // room makes room for one more row, or says that there is none.
-func (r *reader) room() error {
+func (r *Rows) room() error {
 	if r.rows++; r.rows > r.most {
-		return fmt.Errorf("the dataset has more than %d rows, no more can be held: measure with a part of them", r.most)
+		return fmt.Errorf("the dataset has more than %d rows, no more can be held: measure with a part of them",
+			r.most)
 	}
 	return nil
 }
 
-func (r *reader) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
-	r.diags = append(r.diags, source.Diagnostic{Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)})
-	return &r.diags[len(r.diags)-1]
+func (r *Rows) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
+	r.Diags = append(r.Diags, source.Diagnostic{Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)})
+	return &r.Diags[len(r.Diags)-1]
 }
 
 // readFile reads a file of any format.
-func (r *reader) readFile(f scenario.Path) {
-	r.from = &origin{name: filepath.Base(f.Name), pos: f.Pos, several: len(r.dataset.Files) > 1}
-	data, err := readLimited(f.Name, r.left)
+func (r *Rows) readFile(f scenario.Path) {
+	r.from = &Origin{Name: filepath.Base(f.Name), Pos: f.Pos, Several: len(r.dataset.Files) > 1}
+	data, err := ReadFile(f.Name, r.left)
 	if err == nil {
 		r.left -= int64(len(data))
 		err = r.parse(f.Name, data)
 	}
 	if err != nil {
-		r.fail(f.Pos, codeFile, "%s: %s", r.from.name, err)
+		r.fail(f.Pos, codeFile, "%s: %s", r.from.Name, err)
 	}
 }
 
@@ -119,9 +120,9 @@ func (r *reader) readFile(f scenario.Path) {
 const byteOrderMark = "\xef\xbb\xbf"
 
 // parse reads a file's rows in its format.
-func (r *reader) parse(name string, data []byte) error {
+func (r *Rows) parse(name string, data []byte) error {
 	if r.dataset.Source == "bodies" {
-		r.records = append(r.records, record{from: r.from, stream: -1, body: data})
+		r.Records = append(r.Records, Record{From: r.from, Stream: -1, Body: data})
 		return nil
 	}
 	format, text := r.dataset.Format, bytes.TrimPrefix(data, []byte(byteOrderMark))
@@ -133,7 +134,7 @@ func (r *reader) parse(name string, data []byte) error {
 	}
 	switch format {
 	case formatPerfAnalyzer:
-		r.from.unit, r.from.ms = "row", true
+		r.from.Unit, r.from.Millis = "row", true
 		return r.readPerfAnalyzer(text)
 	case formatV2:
 		return r.readV2(text)
@@ -159,7 +160,7 @@ func formatOf(name string, data []byte) (string, error) {
 	case slices.Contains(rawExtensions[:], ext):
 		return formatRaw, nil
 	}
-	if strings.HasPrefix(string(data[:min(len(data), len(npyMagic))]), npyMagic) {
+	if strings.HasPrefix(string(data[:min(len(data), len(NpyMagic))]), NpyMagic) {
 		return formatNpy, nil
 	}
 	c := jsonscan.Strict(data)
@@ -202,35 +203,38 @@ func mapFormat(c *jsonscan.Scanner) (string, error) {
 }
 
 // unused refuses columns that the plan names and no row has.
-func (r *reader) unused() {
+func (r *Rows) unused() {
 	for _, c := range r.dataset.Columns {
-		if !r.named && len(r.records)+len(r.tensors) > 0 {
-			r.fail(c.Pos, "column", "`columns` is for rows of jsonl, json and csv files; these name their tensors themselves")
+		if !r.named && len(r.Records)+len(r.Tensors) > 0 {
+			r.fail(c.Pos, "column",
+				"`columns` is for rows of jsonl, json and csv files; these name their tensors themselves")
 			return
 		}
-		if !r.used[c.Name] && len(r.records) > 0 {
+		if !r.used[c.Name] && len(r.Records) > 0 {
 			r.fail(c.Pos, "column", "no row has a column %q", c.Name)
 		}
 	}
 }
 
 // sequences checks that all rows are parts of sequences, or none.
-func (r *reader) sequences() {
-	for i := range r.records {
-		a, b := &r.records[0], &r.records[i]
-		if (a.stream >= 0) != (b.stream >= 0) {
-			r.fail(b.from.pos, codeFile, "%s: rows and lists of rows are mixed: either all rows of all files are in lists, which are sequences, or none", b.from.name)
+func (r *Rows) sequences() {
+	for i := range r.Records {
+		a, b := &r.Records[0], &r.Records[i]
+		if (a.Stream >= 0) != (b.Stream >= 0) {
+			r.fail(b.From.Pos, codeFile,
+				"%s: rows and lists of rows are mixed: either all rows of all files are in lists, which are "+
+					"sequences, or none", b.From.Name)
 			return
 		}
-		if a.stream < 0 && (a.session == "") != (b.session == "") {
-			r.fail(b.from.pos, codeFile, "%s and %s: one has a session_id and the other has none", a.name(), b.name())
+		if a.Stream < 0 && (a.Session == "") != (b.Session == "") {
+			r.fail(b.From.Pos, codeFile, "%s and %s: one has a session_id and the other has none", a.Name(), b.Name())
 			return
 		}
 	}
 }
 
-// readLimited reads a regular file of at most limit bytes.
-func readLimited(name string, limit int64) ([]byte, error) {
+// ReadFile reads a regular file of at most limit bytes.
+func ReadFile(name string, limit int64) ([]byte, error) {
 	data, err := regular.Read(name, limit)
 	var at *fs.PathError
 	switch {
@@ -240,4 +244,27 @@ func readLimited(name string, limit int64) ([]byte, error) {
 		return nil, at.Err
 	}
 	return data, err
+}
+
+// CheckTimes refuses a `time_unit` of rows without a time.
+func (r *Rows) CheckTimes() {
+	has := func(rec Record) bool { return rec.Timestamp != nil || rec.Delay != nil }
+	if pos := r.dataset.TimeUnitPos; pos.Line > 0 && len(r.Diags) == 0 && !slices.ContainsFunc(r.Records, has) {
+		r.fail(pos, "no-effect", "\"time_unit\" has no effect: no row has a %q or a \"delay\"",
+			TimestampKey).Detail = "leave the key out"
+	}
+}
+
+// Readable reports whether a dataset is rows of tensors, or bodies.
+func Readable(d *scenario.Dataset) bool {
+	switch d.Source {
+	case "file", "dir", "rows", "bodies":
+	default:
+		return false
+	}
+	switch d.Format {
+	case "", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw:
+		return true
+	}
+	return false
 }

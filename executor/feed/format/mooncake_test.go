@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"strings"
@@ -46,7 +46,8 @@ func TestParseTrace(t *testing.T) {
 	}
 }
 
-// A trace of a dataset is read when a plan is compiled: every row says when it is due, or its file and line are named.
+// A trace of a dataset is read when a plan is compiled: every row says when it is due, or its file
+// and line are named.
 func FuzzParseTrace(f *testing.F) {
 	f.Add(`{"timestamp": 0, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47]}`)
 	f.Add("{\"timestamp\": [1e3]}\nnull")

@@ -1,10 +1,11 @@
-package feed
+package format
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
@@ -19,14 +20,16 @@ import (
 //	        | "inputs": [v2 input, …] | "outputs": [v2 output, …]     as in a KServe v2 body
 //	data  := scalar | tensor as in perf_analyzer's JSON
 //
-// With `columns` only the columns that are named there are read, each as the field that it is named for.
+// With `columns` only the columns that are named there are read, each as the field that it is named
+// for.
 
-// aboutRow are the members that say something about the row; a model may have an input with such a name all the same.
+// aboutRow are the members that say something about the row; a model may have an input with such a
+// name all the same.
 var aboutRow = [...]string{"timestamp", "delay", "session_id", "id", "model"}
 
 // readLines reads a row a line.
-func (r *reader) readLines(data []byte) error {
-	r.from.unit = "line"
+func (r *Rows) readLines(data []byte) error {
+	r.from.Unit = "line"
 	found := false
 	for number := 1; len(data) > 0; number++ {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
@@ -49,8 +52,8 @@ func (r *reader) readLines(data []byte) error {
 }
 
 // readList reads a JSON list of rows.
-func (r *reader) readList(data []byte) error {
-	r.from.unit = "row"
+func (r *Rows) readList(data []byte) error {
+	r.from.Unit = "row"
 	c := jsonscan.Strict(data)
 	if c.Peek() != '[' {
 		c.Fail("the file must be a list of rows, found %s", jsonscan.Kind(c.Rest()))
@@ -67,9 +70,9 @@ func (r *reader) readList(data []byte) error {
 }
 
 // readPlan reads the rows that stand in the plan.
-func (r *reader) readPlan(rows []scenario.Row) {
+func (r *Rows) readPlan(rows []scenario.Row) {
 	for i, row := range rows {
-		r.from = &origin{name: "rows", pos: row.Pos, unit: "row"}
+		r.from = &Origin{Name: "rows", Pos: row.Pos, Unit: "row"}
 		c := jsonscan.Strict([]byte(row.JSON))
 		r.row(&c, i)
 		c.End()
@@ -80,8 +83,8 @@ func (r *reader) readPlan(rows []scenario.Row) {
 }
 
 // row reads a row.
-func (r *reader) row(c *jsonscan.Scanner, number int) {
-	rec := record{from: r.from, stream: -1, number: number}
+func (r *Rows) row(c *jsonscan.Scanner, number int) {
+	rec := Record{From: r.from, Stream: -1, Number: number}
 	if c.Peek() != '{' {
 		c.Fail("a row is a map, found %s", jsonscan.Kind(c.Rest()))
 		return
@@ -94,34 +97,34 @@ func (r *reader) row(c *jsonscan.Scanner, number int) {
 		r.named = true
 		r.mapped(c, &rec)
 	} else {
-		r.members(c, &rec, jsonAny)
+		r.members(c, &rec, JSONAny)
 	}
-	if slices.ContainsFunc(rec.inputs, func(f field) bool { return f.value.form == v2Raw }) {
+	if slices.ContainsFunc(rec.Inputs, func(f Field) bool { return f.Value.Form == V2Raw }) {
 		c.Fail("binary_data_size: only a file of one body with `format: v2` has raw data behind its JSON")
 	}
-	r.records = append(r.records, rec)
+	r.Records = append(r.Records, rec)
 }
 
 // members reads a row whose members stand under their own names.
-func (r *reader) members(c *jsonscan.Scanner, rec *record, form form) {
+func (r *Rows) members(c *jsonscan.Scanner, rec *Record, form Form) {
 	start := len(r.scratch)
 	for c.Enter('{'); c.More('}'); {
 		name := r.names.of(c.Key())
-		if form == jsonAny && r.part(c, rec, name) {
+		if form == JSONAny && r.part(c, rec, name) {
 			continue
 		}
-		v := value{form: form, text: c.Value()}
+		v := Value{Form: form, Text: c.Value()}
 		meta := slices.Contains(aboutRow[:], name)
 		if meta {
-			rec.about(name, v.text)
+			rec.about(name, v.Text)
 		}
-		r.put(c, start, field{name, v, meta})
+		r.put(c, start, Field{name, v, meta})
 	}
-	rec.inputs = append(r.take(start), rec.inputs...)
+	rec.Inputs = append(r.take(start), rec.Inputs...)
 }
 
 // part reads a member that holds several of a row's values.
-func (r *reader) part(c *jsonscan.Scanner, rec *record, name string) bool {
+func (r *Rows) part(c *jsonscan.Scanner, rec *Record, name string) bool {
 	open := c.Peek()
 	switch name {
 	case "inputs", "outputs":
@@ -129,22 +132,22 @@ func (r *reader) part(c *jsonscan.Scanner, rec *record, name string) bool {
 			if name == "inputs" {
 				r.v2Inputs(c, rec)
 			} else {
-				rec.wanted = r.v2Outputs(c)
+				rec.Wanted = r.v2Outputs(c)
 			}
 			return true
 		}
 		if open == '{' && !wrapper(c.Rest()) {
-			list := r.fields(c, jsonAny)
+			list := r.fields(c, JSONAny)
 			if name == "inputs" {
-				rec.inputs = append(rec.inputs, list...)
+				rec.Inputs = append(rec.Inputs, list...)
 			} else {
-				rec.outputs = append(rec.outputs, list...)
+				rec.Outputs = append(rec.Outputs, list...)
 			}
 			return true
 		}
 	case "parameters":
 		if open == '{' && !wrapper(c.Rest()) {
-			rec.parameters = append(rec.parameters, r.fields(c, jsonAny)...)
+			rec.Parameters = append(rec.Parameters, r.fields(c, JSONAny)...)
 			return true
 		}
 	}
@@ -162,32 +165,32 @@ func wrapper(b []byte) bool {
 }
 
 // fields reads the members of a map.
-func (r *reader) fields(c *jsonscan.Scanner, form form) []field {
+func (r *Rows) fields(c *jsonscan.Scanner, form Form) []Field {
 	start := len(r.scratch)
 	for c.Enter('{'); c.More('}'); {
 		name := r.names.of(c.Key())
-		r.put(c, start, field{name: name, value: value{form: form, text: c.Value()}})
+		r.put(c, start, Field{Name: name, Value: Value{Form: form, Text: c.Value()}})
 	}
 	return r.take(start)
 }
 
 // put adds a field to those read since start, whose names must differ.
-func (r *reader) put(c *jsonscan.Scanner, start int, f field) {
-	if there, _ := find(r.scratch[start:], f.name); there != nil {
-		c.Fail("duplicate %q", f.name)
+func (r *Rows) put(c *jsonscan.Scanner, start int, f Field) {
+	if there, _ := Find(r.scratch[start:], f.Name); there != nil {
+		c.Fail("duplicate %q", f.Name)
 	}
 	r.scratch = append(r.scratch, f)
 }
 
 // take gives the fields read since start, to be kept. Fields of many rows share a block of memory.
-func (r *reader) take(start int) []field {
+func (r *Rows) take(start int) []Field {
 	list := r.scratch[start:]
 	r.scratch = r.scratch[:start]
 	if len(list) == 0 {
 		return nil
 	}
 	if len(r.block) < len(list) {
-		r.block = make([]field, max(256, len(list)))
+		r.block = make([]Field, max(256, len(list)))
 	}
 	kept := r.block[:len(list):len(list)]
 	r.block = r.block[len(list):]
@@ -196,15 +199,15 @@ func (r *reader) take(start int) []field {
 }
 
 // about takes what a member says about the row; text is JSON: a scalar, or a list of one.
-func (rec *record) about(name string, text []byte) {
+func (rec *Record) about(name string, text []byte) {
 	text = alone(text)
 	switch name {
 	case "timestamp":
-		rec.timestamp = text
+		rec.Timestamp = text
 	case "delay":
-		rec.delay = text
+		rec.Delay = text
 	case "session_id":
-		rec.session = plainText(text)
+		rec.Session = plainText(text)
 	case "id":
 		rec.id = plainText(text)
 	}
@@ -232,7 +235,7 @@ func plainText(text []byte) string {
 }
 
 // mapped reads a row whose columns the plan names.
-func (r *reader) mapped(c *jsonscan.Scanner, rec *record) {
+func (r *Rows) mapped(c *jsonscan.Scanner, rec *Record) {
 	for c.Enter('{'); c.More('}'); {
 		column := r.names.of(c.Key())
 		text := c.Value()
@@ -241,24 +244,49 @@ func (r *reader) mapped(c *jsonscan.Scanner, rec *record) {
 		}
 		for _, f := range r.columns[column] {
 			r.used[f.Name] = true
-			r.assign(rec, f.Field, value{form: jsonAny, text: text})
+			r.assign(rec, f.Field, Value{Form: JSONAny, Text: text})
 		}
 	}
 }
 
 // assign gives a field of a record its value.
-func (r *reader) assign(rec *record, name string, v value) {
+func (r *Rows) assign(rec *Record, name string, v Value) {
 	part, rest, dotted := strings.Cut(name, ".")
 	switch {
 	case dotted && part == "inputs":
-		rec.inputs = append(rec.inputs, field{name: rest, value: v})
+		rec.Inputs = append(rec.Inputs, Field{Name: rest, Value: v})
 	case dotted && part == "outputs":
-		rec.outputs = append(rec.outputs, field{name: rest, value: v})
+		rec.Outputs = append(rec.Outputs, Field{Name: rest, Value: v})
 	case dotted && part == "parameters":
-		rec.parameters = append(rec.parameters, field{name: rest, value: v})
-	case v.form == cell:
-		rec.aboutCell(name, v.text)
+		rec.Parameters = append(rec.Parameters, Field{Name: rest, Value: v})
+	case v.Form == Cell:
+		rec.aboutCell(name, v.Text)
 	default:
-		rec.about(name, v.text)
+		rec.about(name, v.Text)
 	}
+}
+
+// Scalar returns a value as bool, int64, float64 or string; nil if it is none.
+func Scalar(v *Value) (any, bool) {
+	text := string(v.Text)
+	switch {
+	case text == "true" || text == "false":
+		return text == "true", true
+	case jsonscan.IsNumber(v.Text):
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n, true
+		}
+		f, err := strconv.ParseFloat(text, 64)
+		return f, err == nil
+	case v.Form == Cell:
+		if text == "" {
+			return nil, true
+		}
+		return text, true
+	case text == "null":
+		return nil, true
+	case jsonscan.Kind(v.Text) == "a string":
+		return plainText(v.Text), true
+	}
+	return nil, false
 }

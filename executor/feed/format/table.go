@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"bytes"
@@ -12,10 +12,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// readTable reads CSV (RFC 4180). The first line names the columns: fields of a row (timestamp, session_id, delay, id,
-// inputs.NAME, outputs.NAME, parameters.NAME), and inputs by their own names.
-func (r *reader) readTable(data []byte) error {
-	r.from.unit = "line"
+// readTable reads CSV (RFC 4180). The first line names the columns: fields of a row (timestamp,
+// session_id, delay, id, inputs.NAME, outputs.NAME, parameters.NAME), and inputs by their own
+// names.
+func (r *Rows) readTable(data []byte) error {
+	r.from.Unit = "line"
 	table := csv.NewReader(bytes.NewReader(data))
 	head, err := table.Read()
 	switch {
@@ -29,7 +30,7 @@ func (r *reader) readTable(data []byte) error {
 		return err
 	}
 	table.ReuseRecord = true
-	before := len(r.records)
+	before := len(r.Records)
 	for {
 		cells, err := table.Read()
 		if errors.Is(err, io.EOF) {
@@ -42,18 +43,18 @@ func (r *reader) readTable(data []byte) error {
 			return err
 		}
 		line, _ := table.FieldPos(0)
-		rec := record{from: r.from, stream: -1, number: line}
+		rec := Record{From: r.from, Stream: -1, Number: line}
 		r.cells(&rec, fields, cells)
-		r.records = append(r.records, rec)
+		r.Records = append(r.Records, rec)
 	}
-	if len(r.records) == before {
+	if len(r.Records) == before {
 		return errors.New("there are no rows below the names of the columns")
 	}
 	return nil
 }
 
 // columnFields are the fields that each column of a table is read as.
-func (r *reader) columnFields(head []string) ([][]string, error) {
+func (r *Rows) columnFields(head []string) ([][]string, error) {
 	fields := make([][]string, len(head))
 	for i, name := range head {
 		name = strings.TrimSpace(name)
@@ -61,7 +62,7 @@ func (r *reader) columnFields(head []string) ([][]string, error) {
 			return nil, fmt.Errorf("line 1: duplicate column %q", name)
 		}
 		if r.columns == nil {
-			fields[i] = []string{fieldOf(name)}
+			fields[i] = []string{ColumnField(name)}
 			continue
 		}
 		r.named = true
@@ -73,8 +74,8 @@ func (r *reader) columnFields(head []string) ([][]string, error) {
 	return fields, nil
 }
 
-// fieldOf is the field that a column is read as when the plan does not say.
-func fieldOf(column string) string {
+// ColumnField returns the field that a column is read as if the plan does not say.
+func ColumnField(column string) string {
 	part, _, dotted := strings.Cut(column, ".")
 	if slices.Contains(aboutRow[:], column) || dotted && (part == "inputs" || part == "outputs" || part == "parameters") {
 		return column
@@ -82,31 +83,31 @@ func fieldOf(column string) string {
 	return "inputs." + column
 }
 
-func (r *reader) cells(rec *record, fields [][]string, cells []string) {
+func (r *Rows) cells(rec *Record, fields [][]string, cells []string) {
 	start := len(r.scratch)
 	for i, text := range cells {
 		for _, f := range fields[i] {
-			v := value{form: cell, text: []byte(text)}
+			v := Value{Form: Cell, Text: []byte(text)}
 			if name, ok := strings.CutPrefix(f, "inputs."); ok {
-				r.scratch = append(r.scratch, field{name: name, value: v})
+				r.scratch = append(r.scratch, Field{Name: name, Value: v})
 				continue
 			}
 			r.assign(rec, f, v)
 		}
 	}
-	rec.inputs = r.take(start)
+	rec.Inputs = r.take(start)
 }
 
 // aboutCell takes what a cell says about the row.
-func (rec *record) aboutCell(name string, text []byte) {
+func (rec *Record) aboutCell(name string, text []byte) {
 	switch text = bytes.TrimSpace(text); {
 	case len(text) == 0:
 	case name == "timestamp":
-		rec.timestamp = text
+		rec.Timestamp = text
 	case name == "delay":
-		rec.delay = text
+		rec.Delay = text
 	case name == "session_id":
-		rec.session = string(text)
+		rec.Session = string(text)
 	case name == "id":
 		rec.id = string(text)
 	}

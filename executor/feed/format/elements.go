@@ -1,8 +1,8 @@
-package feed
+package format
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,131 +13,51 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// elements are a tensor's before its shape is settled.
-type elements struct {
-	data  []byte
-	shape []int64 // that the data says itself; nil: none
+// Elements holds the elements of a tensor whose shape is not settled yet.
+type Elements struct {
+	Data  []byte
+	Shape []int64 // that the data says itself; nil: none
 	// nested is how lists are nested; it counts only where it says more than a flat list.
-	nested []int64
-	count  int64
-	params *[]backends.Parameter // nil: none
+	Nested []int64
+	Count  int64
+	Params *[]backends.Parameter // nil: none
 }
 
-// decode makes a tensor of a value, and says how many items of a batch it holds where it has the batch dimension (else 0).
-// The error text starts where the tensor's name ends: "[3]: …" or ": …".
-func (b *builder) decode(p *backends.Port, v *value, what string) (t backends.Tensor, items int64, err error) {
-	t = backends.Tensor{Name: p.Name, Type: p.Type}
-	if v.typ != "" && v.typ != string(p.Type) {
-		return t, 0, fmt.Errorf(": datatype is %s, the model's is %s", v.typ, p.Type)
-	}
-	e, err := b.elements(p, v)
-	if err != nil {
-		return t, 0, err
-	}
-	shape := e.shape
-	if v.typ != "" {
-		if items, shape, err = b.withoutBatch(p, shape); err != nil {
-			return t, 0, err
-		}
-	}
-	if shape == nil {
-		shape = b.fromNesting(p, e.nested)
-	}
-	each := e.count / max(items, 1)
-	if what == "output" && shape == nil {
-		t.Shape, err = infer(p.Shape, each)
-	} else {
-		t.Shape, err = b.shape(p, shape, each)
-	}
-	if err != nil {
-		return t, 0, fmt.Errorf(": %w", err)
-	}
-	want, err := tensor.Elements(t.Shape)
-	if err != nil {
-		return t, 0, fmt.Errorf(": %w", err)
-	}
-	if want *= max(items, 1); want != e.count {
-		return t, 0, errors.New(": " + wrongCount(t.Shape, p.Type, want, e.count, v))
-	}
-	t.Data = e.data
-	if params := cmp.Or(e.params, v.params); params != nil {
-		if what == "output" {
-			return t, 0, errors.New(": an expected output has no parameters")
-		}
-		t.Parameters = *params
-	}
-	return t, items, nil
-}
-
-// wrongCount says what a shape takes and what there is. A file that was meant to be read in another way is told.
-func wrongCount(shape []int64, t tensor.DataType, want, got int64, v *value) string {
-	text := fmt.Sprintf("shape %v has %d elements, %d found", shape, want, got)
-	if size := int64(t.Size()); size > 0 {
-		text += fmt.Sprintf(" (%d bytes of %s, %d found)", want*size, t, got*size)
-	}
-	if v.form == content && bytes.HasPrefix(v.text, []byte(npyMagic)) {
-		text += "; the file begins with the header of a NumPy file: say `format: npy`, or name it .npy"
-	}
-	return text
-}
-
-// withoutBatch takes the batch dimension off a shape that has it.
-func (b *builder) withoutBatch(p *backends.Port, shape []int64) (int64, []int64, error) {
-	if !b.sig.Batched || p.ShapeTensor {
-		return 0, shape, nil
-	}
-	if len(shape) == 0 || shape[0] == 0 {
-		return 0, nil, fmt.Errorf(": shape %v has no batch dimension in front, which the model takes", shape)
-	}
-	return shape[0], shape[1:], nil
-}
-
-// elements reads a value's elements as those of a port.
-func (b *builder) elements(p *backends.Port, v *value) (e elements, err error) {
-	switch v.form {
-	case cell:
-		return cellElements(p.Type, v.text)
-	case content:
-		return b.contentElements(p, v.text)
-	case arrayRow:
-		return arrayElements(p.Type, v.array, v.arrayRow)
-	case v2Raw:
-		e.data, e.shape = v.text, v.shape
-		e.count, err = count(p.Type, e.data)
+// Elements reads the elements of a value as those of datatype t. n is the number that the shape takes,
+// -1 for any: by it the lines of a text file are told from one string.
+func (v *Value) Elements(t tensor.DataType, n int64) (e Elements, err error) {
+	switch v.Form {
+	case Cell:
+		return cellElements(t, v.Text)
+	case Content:
+		return contentElements(t, v.Text, n)
+	case ArrayRow:
+		return arrayElements(t, v.Array, v.ArrayRow)
+	case V2Raw:
+		e.Data, e.Shape = v.Text, v.shape
+		e.Count, err = count(t, e.Data)
 		return e, err
-	case v2JSON:
-		e, err = listElements(p.Type, v.text)
-		e.shape, e.nested = v.shape, nil
+	case V2JSON:
+		e, err = listElements(t, v.Text)
+		e.Shape, e.Nested = v.shape, nil
 		return e, err
-	case jsonTensor, jsonAny:
+	case JSONTensor, JSONAny:
 	}
-	switch k := jsonscan.Kind(v.text); {
+	switch k := jsonscan.Kind(v.Text); {
 	case k == "a map":
-		return wrappedElements(p.Type, v.text)
+		return wrappedElements(t, v.Text)
 	case k == "a list":
-		return listElements(p.Type, v.text)
-	case v.form == jsonTensor || k == "null":
+		return listElements(t, v.Text)
+	case v.Form == JSONTensor || k == "null":
 		return e, fmt.Errorf(": a tensor is a list, or a map with content or b64; found %s", k)
 	}
-	f := flattener{typ: p.Type, Scanner: jsonscan.Strict(v.text)}
+	f := flattener{typ: t, Scanner: jsonscan.Strict(v.Text)}
 	f.element()
-	return elements{data: f.data, count: 1}, f.failed()
-}
-
-// fromNesting takes the shape from how the lists are nested, where that says more than a flat list. A leading 1 beyond
-// the model's dimensions is the batch.
-func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
-	switch {
-	case len(nested) < 2:
-		return nil
-	case len(nested) == len(p.Shape)+1 && b.sig.Batched && nested[0] == 1:
-		return nested[1:]
-	}
-	return nested
+	return Elements{Data: f.data, Count: 1}, f.failed()
 }
 
 // wrappedElements reads {"content": …, "shape": …} and {"b64": …, "shape": …}.
-func wrappedElements(t tensor.DataType, text []byte) (e elements, err error) {
+func wrappedElements(t tensor.DataType, text []byte) (e Elements, err error) {
 	c := jsonscan.Strict(text)
 	var inner, b64 []byte
 	var shape []int64
@@ -176,9 +96,9 @@ func wrappedElements(t tensor.DataType, text []byte) (e elements, err error) {
 	case inner != nil:
 		e, err = listElements(t, inner)
 	default:
-		e.data, e.count, err = base64Elements(t, b64)
+		e.Data, e.Count, err = base64Elements(t, b64)
 	}
-	e.shape, e.params = shape, params
+	e.Shape, e.Params = shape, params
 	return e, err
 }
 
@@ -210,16 +130,16 @@ func base64Elements(t tensor.DataType, text []byte) (data []byte, n int64, err e
 }
 
 // listElements reads nested lists of elements.
-func listElements(t tensor.DataType, text []byte) (elements, error) {
+func listElements(t tensor.DataType, text []byte) (Elements, error) {
 	f := flattener{typ: t, Scanner: jsonscan.Strict(text)}
 	if size := t.Size(); size > 0 {
 		f.data = make([]byte, 0, size*(bytes.Count(text, []byte(","))+1))
 	}
 	if jsonscan.Kind(text) != "a list" {
-		return elements{}, fmt.Errorf(": data is a list, found %s", jsonscan.Kind(text))
+		return Elements{}, fmt.Errorf(": data is a list, found %s", jsonscan.Kind(text))
 	}
 	f.list(0)
-	return elements{data: f.data, nested: f.shape, count: f.n}, f.failed()
+	return Elements{Data: f.data, Nested: f.shape, Count: f.n}, f.failed()
 }
 
 // flattener reads elements, and how lists are nested around them.
@@ -345,10 +265,10 @@ func (f *flattener) word() (err error) {
 }
 
 // cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list of them.
-func cellElements(t tensor.DataType, text []byte) (e elements, err error) {
+func cellElements(t tensor.DataType, text []byte) (e Elements, err error) {
 	if t == tensor.Bytes {
-		e.data, err = tensor.AppendElement(nil, t, text)
-		e.count = 1
+		e.Data, err = tensor.AppendElement(nil, t, text)
+		e.Count = 1
 		return e, err
 	}
 	text = bytes.TrimSpace(text)
@@ -365,20 +285,21 @@ func cellElements(t tensor.DataType, text []byte) (e elements, err error) {
 		if wrong != nil {
 			return e, fmt.Errorf(": %.64q is not a bool", text)
 		}
-		e.data, err = tensor.AppendElement(nil, t, b)
+		e.Data, err = tensor.AppendElement(nil, t, b)
 	case !jsonscan.IsNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
 		return e, fmt.Errorf(": %.64q does not fit %s: it is no number", text, t)
 	default:
-		e.data, err = tensor.AppendNumber(nil, t, text)
+		e.Data, err = tensor.AppendNumber(nil, t, text)
 	}
 	if err != nil {
 		return e, fmt.Errorf(": %w", err)
 	}
-	e.count = 1
+	e.Count = 1
 	return e, nil
 }
 
-// count is the number of elements in raw bytes. BYTES elements carry their length in front, and must fill the data.
+// count is the number of elements in raw bytes. BYTES elements carry their length in front, and
+// must fill the data.
 func count(t tensor.DataType, data []byte) (int64, error) {
 	if size := int64(t.Size()); size > 0 {
 		if int64(len(data))%size != 0 {
@@ -394,4 +315,16 @@ func count(t tensor.DataType, data []byte) (int64, error) {
 		rest = rest[4+binary.LittleEndian.Uint32(rest):]
 	}
 	return n, nil
+}
+
+// decodeBase64 reads standard base64, with or without padding.
+func decodeBase64(text string) ([]byte, error) {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err == nil {
+		return data, nil
+	}
+	if data, rawErr := base64.RawStdEncoding.DecodeString(text); rawErr == nil {
+		return data, nil
+	}
+	return nil, fmt.Errorf("b64 is not base64: %w", err)
 }

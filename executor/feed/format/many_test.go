@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestManyRows: rows cost memory beside their file, so a dataset of more than can be held is refused while it is read, in each
-// format that has rows.
+// TestManyRows: rows cost memory beside their file, so a dataset of more than can be held is
+// refused while it is read, in each format that has rows.
 func TestManyRows(t *testing.T) {
 	const most = 100
 	for name, text := range map[string][3]string{
@@ -29,11 +29,11 @@ func TestManyRows(t *testing.T) {
 			r := newReader(&scenario.Dataset{Name: "main", Source: "file", Files: []scenario.Path{{Name: file}}})
 			r.most = most
 			r.readFile(r.dataset.Files[0])
-			if want == "" && len(r.diags) > 0 || want != "" && (len(r.diags) != 1 || !strings.Contains(r.diags[0].Summary, want)) {
-				t.Errorf("%s of %d: %v, want %q", name, rows, r.diags, want)
+			if want == "" && len(r.Diags) > 0 || want != "" && (len(r.Diags) != 1 || !strings.Contains(r.Diags[0].Summary, want)) {
+				t.Errorf("%s of %d: %v, want %q", name, rows, r.Diags, want)
 			}
-			if len(r.records) > most {
-				t.Errorf("%s of %d: %d rows are held", name, rows, len(r.records))
+			if len(r.Records) > most {
+				t.Errorf("%s of %d: %d rows are held", name, rows, len(r.Records))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package feed
+package format
 
 import (
 	"bytes"
@@ -15,24 +15,25 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// array is what a NumPy file (.npy) holds, row-major and little-endian. Strings are length-prefixed, as BYTES are; starts
-// are where each begins, and the end.
-type array struct {
+// Array holds the content of a NumPy file (.npy), row-major and little-endian. Strings are
+// length-prefixed, as BYTES are; starts are where each begins, and the end.
+type Array struct {
 	typ    tensor.DataType
 	shape  []int64
 	data   []byte
 	starts []int
 }
 
-// npyMagic begins every .npy file.
-const npyMagic = "\x93NUMPY"
+// NpyMagic begins every .npy file.
+const NpyMagic = "\x93NUMPY"
 
 // npyHeader is the dictionary in front of the data, as NumPy writes it.
-var npyHeader = regexp.MustCompile(`^\{'descr': ?'([^']*)', ?'fortran_order': ?(True|False), ?'shape': ?\(([0-9, ]*)\),? ?\}\s*$`)
+var npyHeader = regexp.MustCompile(
+	`^\{'descr': ?'([^']*)', ?'fortran_order': ?(True|False), ?'shape': ?\(([0-9, ]*)\),? ?\}\s*$`)
 
-// parseNpy reads a .npy file of version 1 to 3.
-func parseNpy(file []byte) (*array, error) {
-	if !bytes.HasPrefix(file, []byte(npyMagic)) || len(file) < 12 {
+// ParseNpy reads a .npy file of version 1 to 3.
+func ParseNpy(file []byte) (*Array, error) {
+	if !bytes.HasPrefix(file, []byte(NpyMagic)) || len(file) < 12 {
 		return nil, errors.New("this is no NumPy file: it does not begin with \\x93NUMPY")
 	}
 	size, at := int(binary.LittleEndian.Uint16(file[8:])), 10
@@ -54,17 +55,19 @@ func parseNpy(file []byte) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &array{shape: shape}
+	a := &Array{shape: shape}
 	width, err := a.dtype(head[1])
 	if err != nil {
 		return nil, err
 	}
 	data := file[at+size:]
 	if int64(width)*n != int64(len(data)) {
-		return nil, fmt.Errorf("shape %v of %s takes %d bytes, %d follow the header", shape, head[1], int64(width)*n, len(data))
+		return nil, fmt.Errorf("shape %v of %s takes %d bytes, %d follow the header",
+			shape, head[1], int64(width)*n, len(data))
 	}
-	if len(data) == 0 && max(n, int64(a.rows())) > maxRows { // the file does not have to hold them
-		return nil, fmt.Errorf("shape %v of %s: rows and strings without a byte can be %d at most", shape, head[1], maxRows)
+	if len(data) == 0 && max(n, int64(a.rows())) > MaxRows { // the file does not have to hold them
+		return nil, fmt.Errorf("shape %v of %s: rows and strings without a byte can be %d at most",
+			shape, head[1], MaxRows)
 	}
 	if head[1][0] == '>' {
 		data = swapped(data, unitOf(head[1], width))
@@ -95,7 +98,7 @@ func npyShape(text string) ([]int64, error) {
 }
 
 // dtype reads a type as NumPy writes it, such as <f4: the datatype and the bytes of an element.
-func (a *array) dtype(descr string) (width int, err error) {
+func (a *Array) dtype(descr string) (width int, err error) {
 	known := map[string]tensor.DataType{
 		"b1": tensor.Bool, "u1": tensor.Uint8, "u2": tensor.Uint16, "u4": tensor.Uint32, "u8": tensor.Uint64,
 		"i1": tensor.Int8, "i2": tensor.Int16, "i4": tensor.Int32, "i8": tensor.Int64,
@@ -118,7 +121,9 @@ func (a *array) dtype(descr string) (width int, err error) {
 		a.typ = tensor.Bytes
 		return 4 * chars, nil
 	}
-	return 0, fmt.Errorf("the dtype %q has no datatype of the protocol; strings are S or U arrays, such as numpy.array([b\"a\"])", descr)
+	return 0, fmt.Errorf(
+		"the dtype %q has no datatype of the protocol; strings are S or U arrays, such as numpy.array([b\"a\"])",
+		descr)
 }
 
 // unitOf is the bytes that are swapped together in big-endian data.
@@ -165,7 +170,7 @@ func rowMajor(data []byte, shape []int64, width int) []byte {
 }
 
 // strings turns n texts of fixed width into BYTES. NumPy fills up with NULs.
-func (a *array) strings(descr string, width, n int) {
+func (a *Array) strings(descr string, width, n int) {
 	var out []byte
 	for i := range n {
 		a.starts = append(a.starts, len(out))
@@ -191,7 +196,7 @@ func utf32(text []byte) (out []byte) {
 }
 
 // rows is the size of the first dimension.
-func (a *array) rows() int {
+func (a *Array) rows() int {
 	if len(a.shape) == 0 {
 		return 1
 	}
@@ -199,7 +204,7 @@ func (a *array) rows() int {
 }
 
 // part gives row i with its shape; -1: the whole array.
-func (a *array) part(i int) (data []byte, shape []int64) {
+func (a *Array) part(i int) (data []byte, shape []int64) {
 	if i < 0 {
 		return a.data, a.shape
 	}

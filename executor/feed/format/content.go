@@ -1,56 +1,39 @@
-package feed
+package format
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"unicode/utf8"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// contentElements reads a file that holds one tensor: raw row-major little-endian bytes; for BYTES, by how many elements
-// the shape takes:
+// contentElements reads a file that holds one tensor: raw row-major little-endian bytes; for BYTES,
+// by how many elements the shape takes:
 //
 //	one, or any number     the whole file, as it is; a text of one line loses the end of the line
 //	several                one a line
-func (b *builder) contentElements(p *backends.Port, file []byte) (e elements, err error) {
-	if p.Type != tensor.Bytes {
-		e.data = file
-		e.count, err = count(p.Type, file)
+func contentElements(t tensor.DataType, file []byte, n int64) (e Elements, err error) {
+	if t != tensor.Bytes {
+		e.Data = file
+		e.Count, err = count(t, file)
 		return e, err
 	}
 	parts := [][]byte{oneLine(file)}
-	if n := b.fixedElements(p); n > 1 {
+	if n > 1 {
 		if parts = lines(file); int64(len(parts)) != n {
 			return e, fmt.Errorf(": the shape takes %d strings, one a line; %d found", n, len(parts))
 		}
 	}
 	for _, part := range parts {
-		if e.data, err = tensor.AppendElement(e.data, p.Type, part); err != nil {
+		if e.Data, err = tensor.AppendElement(e.Data, t, part); err != nil {
 			return e, fmt.Errorf(": %w", err)
 		}
 	}
-	e.count = int64(len(parts))
+	e.Count = int64(len(parts))
 	return e, nil
-}
-
-// fixedElements is how many elements the plan's shape, or the model's, takes; -1: any number.
-func (b *builder) fixedElements(p *backends.Port) int64 {
-	shape := p.Shape
-	for _, s := range b.request.Shapes {
-		if s.Input == p.Name {
-			shape = s.Dims
-		}
-	}
-	if slices.Contains(shape, -1) {
-		return -1
-	}
-	n, _ := tensor.Elements(shape)
-	return n
 }
 
 // oneLine takes the end of the line off a text that is one line.
@@ -74,24 +57,25 @@ func lines(file []byte) [][]byte {
 	return all
 }
 
-// arrayElements gives one row of an array, or all of it, as elements of type t. Values that t cannot hold are mistakes.
-func arrayElements(t tensor.DataType, a *array, row int) (e elements, err error) {
+// arrayElements gives one row of an array, or all of it, as elements of type t. Values that t
+// cannot hold are mistakes.
+func arrayElements(t tensor.DataType, a *Array, row int) (e Elements, err error) {
 	data, shape := a.part(row)
-	e.shape, e.count = shape, 1
+	e.Shape, e.Count = shape, 1
 	for _, d := range shape {
-		e.count *= d
+		e.Count *= d
 	}
 	if a.typ == t {
-		e.data = data
+		e.Data = data
 		return e, nil
 	}
 	if a.typ == tensor.Bytes || a.typ == tensor.Bool || t == tensor.Bytes || t == tensor.Bool {
 		return e, fmt.Errorf(": the array holds %s, the model takes %s", a.typ, t)
 	}
 	size := a.typ.Size()
-	e.data = make([]byte, 0, int(e.count)*t.Size())
-	for i := range int(e.count) {
-		if e.data, err = tensor.AppendElement(e.data, t, elementAt(a.typ, data[i*size:])); err != nil {
+	e.Data = make([]byte, 0, int(e.Count)*t.Size())
+	for i := range int(e.Count) {
+		if e.Data, err = tensor.AppendElement(e.Data, t, elementAt(a.typ, data[i*size:])); err != nil {
 			return e, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}

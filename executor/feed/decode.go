@@ -1,0 +1,114 @@
+package feed
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/feed/format"
+)
+
+// decode makes a tensor of a value, and says how many items of a batch it holds where it has the
+// batch dimension (else 0). The error text starts where the tensor's name ends: "[3]: …" or ": …".
+func (b *builder) decode(p *backends.Port, v *format.Value, what string) (t backends.Tensor, items int64, err error) {
+	t = backends.Tensor{Name: p.Name, Type: p.Type}
+	if v.Type != "" && v.Type != string(p.Type) {
+		return t, 0, fmt.Errorf(": datatype is %s, the model's is %s", v.Type, p.Type)
+	}
+	n := int64(-1)
+	if v.Form == format.Content {
+		n = b.fixedElements(p)
+	}
+	e, err := v.Elements(p.Type, n)
+	if err != nil {
+		return t, 0, err
+	}
+	shape := e.Shape
+	if v.Type != "" {
+		if items, shape, err = b.withoutBatch(p, shape); err != nil {
+			return t, 0, err
+		}
+	}
+	if shape == nil {
+		shape = b.fromNesting(p, e.Nested)
+	}
+	each := e.Count / max(items, 1)
+	if what == "output" && shape == nil {
+		t.Shape, err = infer(p.Shape, each)
+	} else {
+		t.Shape, err = b.shape(p, shape, each)
+	}
+	if err != nil {
+		return t, 0, fmt.Errorf(": %w", err)
+	}
+	want, err := tensor.Elements(t.Shape)
+	if err != nil {
+		return t, 0, fmt.Errorf(": %w", err)
+	}
+	if want *= max(items, 1); want != e.Count {
+		return t, 0, errors.New(": " + wrongCount(t.Shape, p.Type, want, e.Count, v))
+	}
+	t.Data = e.Data
+	if params := cmp.Or(e.Params, v.Params); params != nil {
+		if what == "output" {
+			return t, 0, errors.New(": an expected output has no parameters")
+		}
+		t.Parameters = *params
+	}
+	return t, items, nil
+}
+
+// wrongCount says what a shape takes and what there is. A file that was meant to be read in another
+// way is told.
+func wrongCount(shape []int64, t tensor.DataType, want, got int64, v *format.Value) string {
+	text := fmt.Sprintf("shape %v has %d elements, %d found", shape, want, got)
+	if size := int64(t.Size()); size > 0 {
+		text += fmt.Sprintf(" (%d bytes of %s, %d found)", want*size, t, got*size)
+	}
+	if v.Form == format.Content && bytes.HasPrefix(v.Text, []byte(format.NpyMagic)) {
+		text += "; the file begins with the header of a NumPy file: say `format: npy`, or name it .npy"
+	}
+	return text
+}
+
+// withoutBatch takes the batch dimension off a shape that has it.
+func (b *builder) withoutBatch(p *backends.Port, shape []int64) (int64, []int64, error) {
+	if !b.sig.Batched || p.ShapeTensor {
+		return 0, shape, nil
+	}
+	if len(shape) == 0 || shape[0] == 0 {
+		return 0, nil, fmt.Errorf(": shape %v has no batch dimension in front, which the model takes", shape)
+	}
+	return shape[0], shape[1:], nil
+}
+
+// fromNesting takes the shape from how the lists are nested, where that says more than a flat list.
+// A leading 1 beyond the model's dimensions is the batch.
+func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
+	switch {
+	case len(nested) < 2:
+		return nil
+	case len(nested) == len(p.Shape)+1 && b.sig.Batched && nested[0] == 1:
+		return nested[1:]
+	}
+	return nested
+}
+
+// fixedElements is how many elements the plan's shape, or the model's, takes; -1: any number.
+func (b *builder) fixedElements(p *backends.Port) int64 {
+	shape := p.Shape
+	for _, s := range b.request.Shapes {
+		if s.Input == p.Name {
+			shape = s.Dims
+		}
+	}
+	if slices.Contains(shape, -1) {
+		return -1
+	}
+	n, _ := tensor.Elements(shape)
+	return n
+}
