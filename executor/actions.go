@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// afterLimit is how long all that a stage does afterwards may take: it is done also when the run is to end.
+// afterLimit bounds all that a stage does afterwards: it is done even if the run is to end.
 const afterLimit = 30 * time.Second
 
 // before does what a stage wants done first, then asks its models for a real answer. What fails

@@ -66,7 +66,7 @@ func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 	})
 }
 
-// host is what the run lends an attempt.
+// host returns what the run lends an attempt.
 func (m *member) host(a attempt) trial.Host {
 	r, g := m.r, m.group
 	return trial.Host{

@@ -14,7 +14,7 @@ const (
 	// headStart is the time between now and a node's first due time, so that the first arrival is
 	// not late by set-up.
 	headStart = 2 * time.Millisecond
-	// lead is how long before its time a delayed member asks the server for its counters.
+	// lead is the time before the start at which a delayed member asks the server for its counters.
 	lead = 100 * time.Millisecond
 )
 
@@ -33,8 +33,8 @@ type group struct {
 	agreed int                // their plays that all have agreed on
 }
 
-// stable is what a member says of its latest play, or trial: that its windows agree, or that
-// waiting longer is of no use.
+// stable says of a member's latest play, or trial, that its windows agree, or that waiting longer is
+// of no use.
 type stable struct {
 	play    int
 	settled bool

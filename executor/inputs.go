@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// inputs is what a stage sends, and what became of preparing it.
+// inputs holds what a stage sends, and the error of preparing it.
 type inputs struct {
 	trial.Requests
 	targets []*target // of Requests.Targets
@@ -44,7 +44,7 @@ func (in *inputs) held() (n int) {
 	return n
 }
 
-// setup is what a run prepares before it measures, and undoes: open targets and encoded requests.
+// setup holds what a run prepares before it measures, and undoes: open targets and encoded requests.
 type setup struct {
 	program *program.Program
 	env     Env

@@ -51,7 +51,7 @@ func (m *member) judge(n *program.Node, out *result.Node) {
 	}
 }
 
-// values answers references from where a node stands: the nodes before, the node itself, the baseline.
+// values answers references as a node sees them: from the nodes before, the node itself, the baseline.
 func (m *member) values(out *result.Node) result.Stored {
 	return result.Values(m.view(), out).Against(m.r.program.Baseline)
 }
@@ -110,7 +110,7 @@ func certain(check program.Check, n *result.Node) string {
 	return n.Aborted.Reason
 }
 
-// circumstances are what a node's outcome means for its assertions.
+// circumstances returns what a node's outcome means for its assertions.
 func circumstances(n *result.Node) verdict.Context {
 	var c verdict.Context
 	switch n.Outcome {
@@ -178,7 +178,7 @@ func (r *runner) judgePlan() {
 }
 
 // worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble.
-// One that ended the run itself stands at the node that ran by then.
+// One that ended the run itself is kept at the node that ran by then.
 func worst(check program.Check, nodes []*result.Node) verdict.Context {
 	var all verdict.Context
 	for _, n := range nodes {
@@ -226,7 +226,7 @@ func (r *runner) finish() {
 	r.judgePlan()
 	r.result.Ended = r.result.Started.Add(time.Duration(r.clock.Now())) // by one anchor and a monotonic clock
 	r.stops.end()
-	r.occasion.Signal, r.occasion.OutOfTime = r.stops.heard(), r.stops.over()
+	r.occasion.Signal, r.occasion.OutOfTime = r.stops.received(), r.stops.over()
 	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.OutOfTime != "" {
 		r.result.State = result.StatePartial
 	}

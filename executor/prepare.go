@@ -149,7 +149,7 @@ func decoupled(t *target, sig backends.Signature) error {
 		"write `streaming: true`%s", sig.Model, streams(t))
 }
 
-// streams is what else a target needs for streams.
+// streams says what else a target needs for streams.
 func streams(t *target) string {
 	if t.Plan.Transport() != "http" {
 		return ""

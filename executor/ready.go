@@ -16,10 +16,10 @@ import (
 // unavailable are the statuses that say "not yet": HTTP's and gRPC's.
 var unavailable = [...]int32{http.StatusServiceUnavailable, 14}
 
-// poll is how often a server that is not ready is asked again.
+// poll is the time between two questions to a server that is not ready.
 const poll = 100 * time.Millisecond
 
-// lastMoment is how long before the end of the time an error may be about nothing else: dials and
+// lastMoment is the time before a deadline in which an error may be about the deadline only: dials and
 // calls have timers of their own for the same deadline.
 const lastMoment = 10 * time.Millisecond
 
@@ -127,7 +127,7 @@ func (su *setup) ask(
 	return s, lane.Close()
 }
 
-// answer is how a failed request ended, in words: "status 503: overloaded", "timeout".
+// answer says how a failed request ended: "status 503: overloaded", "timeout".
 func answer(s *backends.Sample) string {
 	text := s.Class.String()
 	if s.Status != 0 {

@@ -64,7 +64,7 @@ func Environment() result.Environment {
 	return e
 }
 
-// line is a file's first line, or what stands behind the colon of the first that starts with key.
+// line returns a file's first line, or what follows the colon in the first that starts with key.
 func line(file, key string) string {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -104,7 +104,8 @@ func blank(p *program.Program, n *program.Node) *result.Node {
 	return out
 }
 
-// loadOf is what a node is asked to play. What comes from an earlier result is filled in when it starts.
+// loadOf returns the load that a node is to play. What comes from an earlier result is filled in when
+// it starts.
 func loadOf(n *program.Node) result.Load {
 	s := n.Stage
 	l := result.Load{

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// repeat is what one play of a node gave.
+// repeat holds the output of one play of a node.
 type repeat struct {
 	trial.Output
 	capacity float64 // of a search; 0: none
@@ -42,7 +42,7 @@ func (rs *repeats) skip(r *runner, why string) {
 	}
 }
 
-// short is that of the first repeat that has one.
+// short returns how the first repeat that was cut short was.
 func (rs *repeats) short() (s trial.CutShort) {
 	if rs == nil {
 		return s
@@ -64,7 +64,7 @@ func (rs *repeats) pool() *result.Node {
 	return rs.result
 }
 
-// sofar is what is known of the node, nil when it was left out.
+// sofar returns what is known of the node; nil: it was left out.
 func (rs *repeats) sofar() *result.Node {
 	switch {
 	case rs == nil:

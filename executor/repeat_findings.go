@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// findings are those of all repeats. What several repeats found alike, but for the numbers, is said
+// findings returns those of all repeats. What several repeats found alike, but for the numbers, is said
 // once with the text of the first of them; each repeat keeps its own.
 func (rs *repeats) findings() []result.Finding {
 	list := []result.Finding{}
@@ -53,7 +53,7 @@ func (rs *repeats) inRepeats(at []int) string {
 	return fmt.Sprintf("repeats %s of %d", list, rs.planned)
 }
 
-// withoutNumbers is a text by which two are told apart.
+// withoutNumbers returns the text that tells two findings apart.
 func withoutNumbers(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c == '.' || c == '-' {

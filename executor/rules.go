@@ -29,7 +29,7 @@ func failed(n *result.Node) bool {
 }
 
 // skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that
-// `while` ended, and of one without an end, for nobody knows how far it would have gone.
+// `while` ended, and of one without an end, as how far it would have gone is unknown.
 func (m *member) skip(n *program.Node) (why string, silent bool) {
 	if why := cmp.Or(m.r.unfit, m.r.stops.now()); why != "" {
 		return why, n.Endless()
@@ -65,11 +65,11 @@ func (m *member) ladderEnd(n *program.Node, out *result.Node, open string) {
 	out.Validity.Findings = append(out.Validity.Findings, found)
 }
 
-// notNeeded is why a stage that waits for a failure is skipped where there was none.
+// notNeeded says why a stage that waits for a failure is skipped where there was none.
 const notNeeded = "nothing that it needs has failed"
 
 // needs applies `when` to the stages that must have come before. A failure with `on_fail: continue`
-// holds up nobody who waits for success; it is still a failure for who waits for that.
+// does not hold up a stage that waits for success; it counts for one that waits for a failure.
 func (r *runner) needs(s *scenario.Stage) string {
 	failed, blocked := false, ""
 	for _, need := range s.Needs {

@@ -47,7 +47,7 @@ type Env struct {
 	// artifacts. nil: never. A second one is the caller's to turn into a cancelled context:
 	// everything in flight is then cut off.
 	Interrupt <-chan int
-	// Events hears about progress: at most 10 a second and node, never from a lane. nil: nobody listens.
+	// Events takes progress: at most 10 a second and node, never from a lane. nil: it is not wanted.
 	Events func(Event)
 	// Interim takes the result of the run while it goes on: once before anything is sent, then with
 	// the nodes that have ended. It may keep what it gets. An error of the first ends the run;
@@ -55,12 +55,12 @@ type Env struct {
 	Interim func(*result.Result) error
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
-	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
-	// Record gives each trial, before it measures, somebody who keeps its samples, or nil. Replies:
-	// with what was answered. nil: nobody keeps any.
+	lost  int64 // a test hook: samples of each trial that are taken for lost; 0 in production
+	// Record returns the recorder of a trial's samples before it measures, or nil. Replies: with what was
+	// answered. nil: no samples are kept.
 	Record  func(trial.Recording) trial.Recorder
 	Replies bool
-	// Machine is what this machine has shown it can drive; nil: not known.
+	// Machine says what this machine has shown it can drive; nil: unknown.
 	Machine *program.Machine
 }
 
@@ -77,7 +77,7 @@ type Event struct {
 	Text           string            // with PhaseOpen: what is being waited for
 }
 
-// Phase is what a node is doing.
+// Phase names what a node is doing.
 type Phase string
 
 // The phases of a node, in order.

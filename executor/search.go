@@ -74,7 +74,7 @@ func (m *member) try(ctx context.Context, first attempt, level float64, tried *[
 	return p
 }
 
-// earlier is how many trials of a node came before a repeat: those of the repeats before, which had
+// earlier counts the trials of a node that came before a repeat: those of the repeats before, which had
 // a trial or more each.
 func (m *member) earlier(n *program.Node, repeat int) int {
 	if !n.Searches() {
@@ -196,7 +196,7 @@ func (a attempt) enough(level, times float64) string {
 	return text
 }
 
-// nothingFound is why a search has no numbers; "" where it has.
+// nothingFound says why a search has no numbers; "" where it has.
 func nothingFound(out *result.Node) string {
 	for _, p := range out.Trials {
 		if p.Used {

@@ -10,18 +10,18 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// stops is what ends a run before its plan is done: the first signal, the plan's max_duration, or
-// an assertion with `abort`. Whoever waits is told at once, however many there are.
+// stops ends a run before its plan is done: by the first signal, the plan's max_duration, or an
+// assertion with `abort`. All who wait are woken at once.
 type stops struct {
 	come    chan struct{}   // closed when the run is to end
 	waiting context.Context // done then too: for steps that wait for a server
 	asked   <-chan int      // signals
 	signal  atomic.Int64    // the first; 0: none
 	limit   time.Duration   // max_duration; 0: none
-	cut     atomic.Bool     // somebody ended or left out something because of it
+	cut     atomic.Bool     // something was ended or left out because of it
 	reason  atomic.Pointer[string]
 	tell    func() // closes come, once
-	end     func() // stops listening, once: what was sent until then has been heard
+	end     func() // stops listening, once: what was sent until then has been seen
 }
 
 // watchStops begins to listen. Its end must be called when the run is over.
@@ -54,7 +54,7 @@ func (s *stops) listen(asked <-chan int, over <-chan struct{}) {
 	for {
 		select {
 		case n := <-asked:
-			s.hear(n)
+			s.take(n)
 			asked = nil
 		case <-late:
 			why := fmt.Sprintf("the run's max_duration of %s was over", source.Duration(s.limit))
@@ -66,18 +66,18 @@ func (s *stops) listen(asked <-chan int, over <-chan struct{}) {
 	}
 }
 
-// hear takes a signal; the first one counts.
-func (s *stops) hear(n int) {
+// take takes a signal; the first one counts.
+func (s *stops) take(n int) {
 	s.signal.CompareAndSwap(0, int64(n))
 	s.tell()
 }
 
-// heard is the signal that has come, 0 for none. One that listen has not got round to counts: who
+// received returns the signal that has come, 0 for none. One that listen has not read yet counts: who
 // cancels the context after a signal ends what is going on before it.
-func (s *stops) heard() int {
+func (s *stops) received() int {
 	select {
 	case n := <-s.asked:
-		s.hear(n)
+		s.take(n)
 	default:
 	}
 	return int(s.signal.Load())
@@ -85,10 +85,10 @@ func (s *stops) heard() int {
 
 // now says why the run is to end, "" while it is not. Who asks acts on it.
 func (s *stops) now() string {
-	s.heard()
+	s.received()
 	select {
 	case <-s.come:
-	case <-s.waiting.Done(): // the caller has cancelled the run: nothing begins any more, heard or not
+	case <-s.waiting.Done(): // the caller has cancelled the run: nothing begins any more, seen or not
 	default:
 		return ""
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// TestSignalBeforeListen: a signal counts from the moment it was sent, also where nobody has been told of it yet.
+// TestSignalBeforeListen: a signal counts from the moment it was sent, even before the listener has read it.
 func TestSignalBeforeListen(t *testing.T) {
 	asked := make(chan int, 2)
 	s := &stops{waiting: context.Background(), come: make(chan struct{}), asked: asked, tell: func() {}}
-	if why := s.now(); why != "" || s.heard() != 0 {
-		t.Errorf("before: %q, signal %d", why, s.heard())
+	if why := s.now(); why != "" || s.received() != 0 {
+		t.Errorf("before: %q, signal %d", why, s.received())
 	}
-	s = watchStops(context.Background(), nil, 0) // its listener hears of nothing
+	s = watchStops(context.Background(), nil, 0) // its listener gets no signal
 	defer s.end()
 	s.asked = asked
 	asked <- 15
@@ -20,7 +20,7 @@ func TestSignalBeforeListen(t *testing.T) {
 	if why := s.now(); why != "the run was interrupted" || s.waiting.Err() == nil {
 		t.Errorf("after: %q, waiting %v", why, s.waiting.Err())
 	}
-	if got := s.heard(); got != 15 || s.over() != "" {
+	if got := s.received(); got != 15 || s.over() != "" {
 		t.Errorf("signal %d, %q: the first one counts", got, s.over())
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// lookEvery is how often assertions with `abort` are looked at: each look is another chance to be wrong.
+// lookEvery is the time between two looks at the assertions with `abort`, ns: each look is another
+// chance to be wrong.
 const lookEvery = int64(time.Second)
 
 // abortWatch watches the assertions that may end a run while a node is measured: those with `abort`

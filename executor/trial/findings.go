@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// findings are what a step of a trial found, in order.
+// findings holds what a step of a trial found, in order.
 type findings []result.Finding
 
 // invalid adds why the measurement cannot be trusted.

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// gpuFamilies are the families that tell what a GPU does, Triton's and those of NVIDIA's DCGM
+// gpuFamilies are the families about what a GPU does, Triton's and those of NVIDIA's DCGM
 // exporter; factor makes the base unit of the row: percent to a share, MiB to bytes.
 func gpuFamilies(row string) map[string]float64 {
 	switch row {
@@ -22,12 +22,12 @@ func gpuFamilies(row string) map[string]float64 {
 	return nil
 }
 
-// gpu is a row about GPUs: all readings of all GPUs; nil where the endpoint tells nothing of any.
+// gpu returns a row about GPUs: all readings of all GPUs; nil where the endpoint reports none.
 func gpu(row *metric.Row, scrapes []result.Scrape, percentiles []float64) *result.Metric {
 	var all []float64
 	for _, x := range scrapes {
 		if x.Unread > 0 {
-			return nil // of what lies between nobody knows
+			return nil // a reading failed, so the maximum is unknown
 		}
 		for _, s := range x.Series {
 			factor, ok := gpuFamilies(row.Name)[s.Name]

@@ -26,7 +26,7 @@ const (
 	emptyShare   = 0.15 // of the time of its slots, that a closed loop's client itself kept empty: noted
 )
 
-// health is what is known about the client of one trial: whether it, its pool or the server was
+// health holds what is known about the client of one trial: whether it, its pool or the server was
 // slow is judged from this alone.
 type health struct {
 	open      bool
@@ -147,7 +147,7 @@ func (h *health) invalid() (list findings) {
 	return list
 }
 
-// cause says why the client sent late, as far as can be told, and what to change.
+// cause says why the client sent late, as far as is known, and what to change.
 func (h *health) cause() (why, remedy string) {
 	share, known := h.cpu()
 	switch {

@@ -35,8 +35,8 @@ func fit() *health {
 	}
 }
 
-// TestJudge: each cause is told from the others, alone and together: a late client, a full pool, a slow server, a machine
-// that is busy or too small.
+// TestJudge: each cause is told from the others, alone and together: a late client, a full pool, a
+// slow server, a machine that is busy or too small.
 func TestJudge(t *testing.T) {
 	const ms = time.Millisecond
 	for _, row := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// tally is what a server counted at one moment: of a stage's own models together, then of each that
+// tally holds the counters of a server at one moment: of a stage's own models together, then of each that
 // they call.
 type tally []observe.Snapshot
 

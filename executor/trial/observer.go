@@ -39,14 +39,14 @@ type observer struct {
 	last   sync.WaitGroup // the one at the end of hold
 }
 
-// countsTaken is what this process had used and the server had counted at one moment.
+// countsTaken holds what this process had used and the server had counted at one moment.
 type countsTaken struct {
 	client observe.Client
 	server tally
 	err    error // of the server's
 }
 
-// moment is when a snapshot is taken.
+// moment names when a snapshot is taken.
 type moment int
 
 const (

@@ -13,8 +13,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/drive"
 )
 
-// TestNobodyWaitsForStatistics: a server that is slow to tell its counters holds up neither the folding of samples nor the end
-// of a node, which would look like a client that stood still; and the question at the end is the last to be answered.
+// TestNobodyWaitsForStatistics: a server that is slow to tell its counters holds up neither the
+// folding of samples nor the end of a node, which would look like a client that stood still; and
+// the question at the end is the last to be answered.
 func TestNobodyWaitsForStatistics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const slow = 3 * time.Second

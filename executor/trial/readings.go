@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// measured is what was folded of a trial, and how it was played.
+// measured holds what was folded of a trial, and how it was played.
 type measured struct {
 	total    measure.Total
 	reported measure.Span // the part of hold that is reported, ns since it began
@@ -46,7 +46,7 @@ func (m *measured) cutToWindows(out *result.Node) {
 	}
 }
 
-// Readings are what the metrics of a node are read from, as plain sums: those of one trial, or of
+// Readings holds the plain sums that the metrics of a node are read from: those of one trial, or of
 // several repeats joined.
 type Readings struct {
 	total       measure.Total // what metrics without a scope cover, the parts, the windows

@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// Requests is what a trial sends, prepared, where it goes, and how the servers' own counters are read.
+// Requests holds what a trial sends, prepared, where it goes, and how the servers' own counters are
+// read.
 type Requests struct {
 	Entries []*Entry  // kinds of request: those of the mix, or one
 	Targets []*Target // where they go: each target once
@@ -60,7 +61,7 @@ type Entry struct {
 	IDs     *feed.IDs          // of its sequences; nil: it has none
 }
 
-// Shared is what an entry's requests need that go through shared memory.
+// Shared holds what an entry's requests need that go through shared memory.
 type Shared struct {
 	backends.Shared
 	Memory   *scenario.Memory

@@ -42,7 +42,7 @@ func (e *Endpoint) Read(ctx context.Context) ([]observe.Sample, error) {
 	return list, err
 }
 
-// scraping is what one endpoint reported.
+// scraping holds what one endpoint reported.
 type scraping struct {
 	*Endpoint
 	due    int64 // run clock

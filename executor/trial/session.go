@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// session is what works together while the clock of a trial runs: the player sends, the folder sums
+// session joins what works together while the clock of a trial runs: the player sends, the folder sums
 // up, the observer asks others, the steering ends hold.
 type session struct {
 	host     *Host

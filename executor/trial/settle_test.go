@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/observe"
 )
 
-// TestSettleEnd: a server that counts after it answers is asked again until it has counted what was answered; one that never
-// does is given up after a time, and that is said.
+// TestSettleEnd: a server that counts after it answers is asked again until it has counted what was
+// answered; one that never does is given up after a time, and that is said.
 func TestSettleEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts []int64 // of each look; the last stays

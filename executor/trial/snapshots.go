@@ -17,7 +17,7 @@ import (
 const snapshotEvery = 250 * time.Millisecond
 
 // snapshots are the server's counters near the edges of slices, so that what it did in a slice, or
-// in the windows that are reported of a stable stage, can be told. A server that answers more
+// in the windows that are reported of a stable stage, is known. A server that answers more
 // slowly than that has fewer.
 type snapshots struct {
 	due    int64 // run clock; when the next is to be taken
@@ -27,7 +27,7 @@ type snapshots struct {
 	taken  []tally // by one question at a time; to be read when none is open
 }
 
-// cutting is how hold is cut: in slices for charts, ns, and in the windows of `until: stable`.
+// cutting says how hold is cut: in slices for charts, ns, and in the windows of `until: stable`.
 type cutting struct {
 	slice   int64
 	windows measure.Windows
@@ -140,7 +140,7 @@ func nearest(list []tally, at int64) (best tally) {
 // apartBy returns how far a snapshot is from a moment, ns.
 func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
 
-// serverSlice is what the server did in one slice, as far as that is known.
+// serverSlice holds what the server did in one slice, as far as that is known.
 type serverSlice struct {
 	repeat   int
 	from     int64 // since hold began, ns

@@ -29,8 +29,8 @@ func TestSnapshotEdges(t *testing.T) {
 	}
 }
 
-// The end of a window of so many requests is known when it is seen: the server is asked then, and not a look later; of windows
-// shorter than the least time between two questions at some.
+// The end of a window of so many requests is known when it is seen: the server is asked then, and
+// not a look later; of windows shorter than the least time between two questions at some.
 func TestSnapshotsOfCountedWindows(t *testing.T) {
 	s := snapshots{due: int64(time.Second)}
 	for _, c := range []struct {

@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestDisagreement: a node that is not stable says which metric varied, and by how much; those that agree are left out.
+// TestDisagreement: a node that is not stable says which metric varied, and by how much; those that
+// agree are left out.
 func TestDisagreement(t *testing.T) {
 	c, err := metric.New()
 	if err != nil {

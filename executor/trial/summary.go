@@ -87,7 +87,7 @@ func (h *health) changes() string {
 	return strings.Join(list, "; ")
 }
 
-// figures are what the judgement rests on.
+// figures lists what the judgement rests on.
 func (h *health) figures() string {
 	var list []string
 	if late, what, ok := h.late(); ok {

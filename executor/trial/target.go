@@ -47,10 +47,10 @@ func About(t *scenario.Target, err error) error {
 	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, hint)
 }
 
-// mostKnown is how many models of a server are shown.
+// mostKnown bounds the models of a server that are listed.
 const mostKnown = 20
 
-// unknownHint is what a server has in place of a model, or a version, that it does not know.
+// unknownHint lists what a server has in place of a model, or a version, that it does not know.
 func unknownHint(err error) string {
 	var unknown *backends.UnknownModelError
 	if !errors.As(err, &unknown) || len(unknown.Known) == 0 {
@@ -70,7 +70,7 @@ func unknownHint(err error) string {
 	return text + what + strings.Join(known, ", ")
 }
 
-// connectHint is what to do where connections cannot be had: what to write into the plan when a
+// connectHint says what to do where connections cannot be made: what to write into the plan when a
 // server's certificate is not trusted, or the limit of this machine's that is too low. gRPC passes
 // on only the text of certificates.
 func connectHint(err error, o *scenario.TLS) string {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestConnectHint: a limit of this machine's that a user can raise is named where it keeps connections from being made.
+// TestConnectHint: a limit of this machine's that a user can raise is named where it keeps
+// connections from being made.
 func TestConnectHint(t *testing.T) {
 	dial := func(code syscall.Errno) error {
 		return fmt.Errorf("connect to host:1: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", code)})

@@ -21,13 +21,13 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// tick is how often samples are folded and decisions taken.
+// tick is the time between two looks, in which samples are folded and decisions taken.
 const tick = 10 * time.Millisecond
 
 // reportEvery is the least time between two reports of progress, ns.
 const reportEvery = int64(100 * time.Millisecond)
 
-// Host is what a run lends to a trial.
+// Host holds what a run lends to a trial.
 type Host struct {
 	Clock   backends.Clock
 	Alone   bool             // nothing else goes on in this process
@@ -56,7 +56,7 @@ type Host struct {
 	Lost   int64                              // a test hook: samples that are taken for lost
 }
 
-// Phase is what a trial is doing.
+// Phase names what a trial is doing.
 type Phase string
 
 // The phases of a trial, in order.
@@ -74,7 +74,7 @@ type Progress struct {
 	Counts         *measure.Progress
 }
 
-// Input is what one trial is about.
+// Input holds what one trial is about.
 type Input struct {
 	Node     *program.Node
 	Load     program.Amounts
@@ -93,7 +93,7 @@ type Input struct {
 	Result      *result.Node        // with what is asked of the node, to be filled in
 }
 
-// Output is what a trial gave.
+// Output holds what a trial gave.
 type Output struct {
 	Node     *result.Node
 	Readings *Readings // nil: nothing was measured
@@ -154,7 +154,7 @@ func Run(ctx context.Context, h Host, in Input) Output {
 	return Output{Node: out, Readings: readings, Short: m.end.short}
 }
 
-// NotSetUp is the output of a trial that could not be set up. stopped says why the run is to end,
+// NotSetUp returns the output of a trial that could not be set up. stopped says why the run is to end,
 // "" while it is not.
 func NotSetUp(out *result.Node, err error, stopped string) Output {
 	out.Outcome, out.Reason = result.Failed, err.Error()
