@@ -15,8 +15,8 @@ const maxBaseline = 256 << 20
 // Named reports whether the command line names the result: it is then meant, whatever IfMissing says.
 func (b *Baseline) Named() bool { return b.File.Pos.File == FlagBaseline }
 
-// Read gives the bytes of the stored result, checked against the schema of results. An error that is fs.ErrNotExist means
-// that there is none; any other is a mistake.
+// Read gives the bytes of the stored result, checked against the schema of results. An error that is
+// fs.ErrNotExist means that there is none; any other is a mistake.
 func (b *Baseline) Read() ([]byte, error) {
 	data, err := readBaseline(b.File.Name)
 	if err != nil {
@@ -25,8 +25,8 @@ func (b *Baseline) Read() ([]byte, error) {
 	return data, schema.ValidateResult(data)
 }
 
-// Folder calls read with each result of the folder that the command line names: the JSON files in it that are results, and
-// the result.json of each folder in it. False: it names a file.
+// Folder calls read with each result of the folder that the command line names: the JSON files in it
+// that are results, and the result.json of each folder in it. False: it names a file.
 func (b *Baseline) Folder(read func(file string, data []byte)) bool {
 	if info, err := os.Stat(b.File.Name); err != nil || !info.IsDir() || !b.Named() {
 		return false

@@ -124,23 +124,34 @@ func (r *reading) target(name string, t *language.Target) *Target {
 		target.Tokenizer = &file
 	}
 	if p := t.InProcess; p != nil && p.Repository != nil {
-		target.InProcess = &InProcess{ServerDir: r.path(p.ServerDir), Repository: r.path(p.Repository), Options: parameters(p.Options)}
+		target.InProcess = &InProcess{
+			ServerDir: r.path(p.ServerDir), Repository: r.path(p.Repository),
+			Options: parameters(p.Options),
+		}
 		for _, e := range p.Options.Items() {
 			target.InProcess.Keys = append(target.InProcess.Keys, Key{e.Key, e.KeyPos})
 		}
 	}
 	if target.Streaming {
-		target.InactivityTimeout = t.InactivityTimeout.Or(language.Default[language.Target, time.Duration]("inactivity_timeout"))
+		target.InactivityTimeout = t.InactivityTimeout.Or(
+			language.Default[language.Target, time.Duration]("inactivity_timeout"),
+		)
 	}
 	target.Composing = wordsOf(t.ComposingModels)
 	if m := t.Metrics; m != nil {
 		target.Metrics = &Metrics{URL: m.URL.V, Every: m.Every.V, Match: wordsOf(m.Match)}
 	}
 	if x := t.Trace; x != nil {
-		target.Trace = &Trace{Levels: wordsOf(x.Level), Rate: x.Rate.V, Count: x.Count.V, LogFrequency: x.LogFrequency.V}
+		target.Trace = &Trace{
+			Levels: wordsOf(x.Level), Rate: x.Rate.V, Count: x.Count.V,
+			LogFrequency: x.LogFrequency.V,
+		}
 	}
 	if l := t.Log; l != nil {
-		target.Log = &Log{Info: l.Info.Ptr(), Warning: l.Warning.Ptr(), Error: l.Error.Ptr(), Verbose: l.Verbose.Ptr(), Format: l.Format.Or("")}
+		target.Log = &Log{
+			Info: l.Info.Ptr(), Warning: l.Warning.Ptr(), Error: l.Error.Ptr(),
+			Verbose: l.Verbose.Ptr(), Format: l.Format.Or(""),
+		}
 	}
 	for _, e := range t.At.Node.Entries {
 		target.Keys = append(target.Keys, Key{e.Key, e.KeyPos})
@@ -216,7 +227,9 @@ func (r *reading) sourceOf(ds *Dataset, d *language.Dataset) {
 		ds.Dir = &dir
 	}
 	if d.Bodies != nil {
-		found, _ := filepath.Glob(layer.ResolvePath(layer.FolderOf(r.File, d.Bodies.At.Node), d.Bodies.V)) // checked before
+		found, _ := filepath.Glob(
+			layer.ResolvePath(layer.FolderOf(r.File, d.Bodies.At.Node), d.Bodies.V),
+		) // checked before
 		slices.Sort(found)
 		for _, name := range found {
 			ds.Files = append(ds.Files, Path{name, d.Bodies.At.Pos()})
@@ -231,14 +244,16 @@ func (r *reading) sourceOf(ds *Dataset, d *language.Dataset) {
 	}
 }
 
-// format is the form of a dataset's files, as written. A file whose extension stands for a form that cannot be read yet is
-// noted.
+// format is the form of a dataset's files, as written. A file whose extension stands for a form that
+// cannot be read yet is noted.
 func (r *reading) format(d *language.Dataset) string {
 	if d.Format != nil {
 		return d.Format.V
 	}
 	for _, f := range d.File.All() {
-		format := map[string]string{".textproto": "textproto", ".pbtxt": "textproto"}[strings.ToLower(filepath.Ext(string(f.V)))]
+		format := map[string]string{
+			".textproto": "textproto", ".pbtxt": "textproto",
+		}[strings.ToLower(filepath.Ext(string(f.V)))]
 		if format == "" {
 			continue
 		}
@@ -314,7 +329,10 @@ func (r *reading) stage(s *language.Stage, p *Plan) *Stage {
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	if m := play.Memory; m != nil {
-		stage.Memory = &Memory{Pos: m.Kind.At.Pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
+		stage.Memory = &Memory{
+			Pos: m.Kind.At.Pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V),
+			Device: int(m.Device.V),
+		}
 	}
 	if at := r.Subs.PointOf(s.At.Node); at != nil {
 		stage.Point = at.At
@@ -325,7 +343,10 @@ func (r *reading) stage(s *language.Stage, p *Plan) *Stage {
 	stage.Load, stage.LoadPos = r.newLoad(play.Load)
 	stage.Extent, stage.ExtentPos = newExtent(s, stage.LoadPos)
 	for _, e := range s.Mix.Items() {
-		entry := Entry{Name: e.Key, Pos: e.Value.At.Pos(), Weight: float64(e.Value.Weight.Or(0)), Request: r.request(e.Value.Request, p)}
+		entry := Entry{
+			Name: e.Key, Pos: e.Value.At.Pos(), Weight: float64(e.Value.Weight.Or(0)),
+			Request: r.request(e.Value.Request, p),
+		}
 		stage.Mix = append(stage.Mix, entry)
 	}
 	if stage.Mix != nil {
@@ -365,10 +386,16 @@ func (r *reading) request(q language.Request, p *Plan) Request {
 		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.Pos()})
 	}
 	for _, o := range q.Outputs {
-		request.Outputs = append(request.Outputs, Wanted{Name: o.Name.Or(""), Classification: o.Classification.Or(0), Parameters: parameters(o.Parameters), Pos: o.At.Pos()})
+		request.Outputs = append(
+			request.Outputs,
+			Wanted{Name: o.Name.Or(""), Classification: o.Classification.Or(0), Parameters: parameters(o.Parameters), Pos: o.At.Pos()},
+		)
 	}
 	if x := q.Expect; x != nil {
-		request.Expect = &Expect{Pos: x.At.Pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
+		request.Expect = &Expect{
+			Pos: x.At.Pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V),
+			Absolute: float64(x.Absolute.V),
+		}
 		request.Expect.Sample, request.Expect.Fields = float64(x.Sample.V), parameters(x.Fields)
 		for _, code := range x.Status {
 			request.Expect.Status = append(request.Expect.Status, int(code.V))

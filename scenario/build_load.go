@@ -19,17 +19,26 @@ func (r *reading) newLoad(l *language.Load) (Load, source.Pos) {
 		return Concurrency{Level: newQuantity(l.Concurrency, inFlight()), Think: think}, at("concurrency")
 	case l.Intervals != nil:
 		i := l.Intervals
-		return Intervals{File: r.path(i.File), Unit: unitOf(i.Unit), First: i.First.V, AtEnd: i.AtEnd.V, Pool: newPool(l)}, at("intervals")
+		return Intervals{
+			File: r.path(i.File), Unit: unitOf(i.Unit), First: i.First.V, AtEnd: i.AtEnd.V,
+			Pool: newPool(l),
+		}, at("intervals")
 	case l.Schedule != nil:
 		s := l.Schedule
-		schedule := Schedule{Unit: unitOf(s.Unit), Speed: float64(s.Speed.V), From: s.From.V, To: s.To.Or(0), Pool: newPool(l)}
+		schedule := Schedule{
+			Unit: unitOf(s.Unit), Speed: float64(s.Speed.V), From: s.From.V, To: s.To.Or(0),
+			Pool: newPool(l),
+		}
 		if s.File != nil {
 			file := r.path(s.File)
 			schedule.File = &file
 		}
 		return schedule, at("schedule")
 	}
-	return Rate{Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals), Of: l.Of.V, Pool: newPool(l)}, at("rate")
+	return Rate{
+		Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals), Of: l.Of.V,
+		Pool: newPool(l),
+	}, at("rate")
 }
 
 // newSequences is how a stage says that its requests form sequences, nil where it does not.
@@ -120,7 +129,9 @@ func newLevel[T language.Amount](v *language.Val[language.Derived[T]]) Level {
 func newLevels[T language.Amount](l *language.Levels[T], dim dimension[T]) Levels {
 	levels := Levels{While: newConditions(l.While)}
 	if l.To == nil {
-		levels.Values = []Level{{Value: language.Magnitude(l.From.V), Text: dim.write(language.Magnitude(l.From.V)), Pos: l.From.At.Pos()}}
+		levels.Values = []Level{
+			{Value: language.Magnitude(l.From.V), Text: dim.write(language.Magnitude(l.From.V)), Pos: l.From.At.Pos()},
+		}
 		levels.Open, levels.Step = true, l.Increment()
 		if l.Factor != nil {
 			levels.Factor = float64(l.Factor.V)

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// checker says what is wrong with the meaning of a plan whose shape was decoded. It works on what was written and
-// leaves out what is absent because of a mistake that is already reported.
+// checker says what is wrong with the meaning of a plan whose shape was decoded. It works on what was
+// written and leaves out what is absent because of a mistake that is already reported.
 type checker struct {
 	*language.Decoder
 	raw       *language.Plan
@@ -51,7 +51,8 @@ func (c *checker) plan() {
 
 func (c *checker) version() {
 	if v := c.raw.Version; v != nil && v.V != 1 {
-		c.at(v.At, source.Errorf(source.CodeVersion, "version %d of the plan language is not known", v.V).Among("", []string{"1"}))
+		c.at(v.At, source.Errorf(source.CodeVersion, "version %d of the plan language is not known", v.V).
+			Among("", []string{"1"}))
 	}
 }
 
@@ -77,7 +78,8 @@ func checkNames[T any](c *checker, what string, m *language.Dict[T]) {
 		if language.KeyForm.MatchString(e.Key) || c.Doubtful(m.At.Path+source.JoinPointer(e.Key)) {
 			continue
 		}
-		c.under(m.At, e.Key, source.Errorf(source.CodeValue, "%s name %q is not allowed", what, e.Key).Help("use letters, digits, '.', _ and -, first a letter, a digit or _"))
+		c.under(m.At, e.Key, source.Errorf(source.CodeValue, "%s name %q is not allowed", what, e.Key).
+			Help("use letters, digits, '.', _ and -, first a letter, a digit or _"))
 	}
 	if m != nil && len(m.Entries) == 0 && !c.Doubtful(m.At.Path) {
 		c.at(m.At, source.Errorf(source.CodeMissing, "%s holds no %s", language.LastKey(m.At.Path), what))
@@ -129,7 +131,8 @@ func (c *checker) folder(p *language.Val[language.Path]) {
 
 // opens says why a file or folder cannot be opened; nil: it can.
 func (c *checker) opens(p *language.Val[language.Path], folder bool) *source.Diagnostic {
-	name, m := string(p.V), source.Errorf(source.CodeFile, "").Help("paths are relative to the folder of the plan")
+	name, m := string(p.V), source.Errorf(source.CodeFile, "").
+		Help("paths are relative to the folder of the plan")
 	dir := layer.FolderOf(c.planFile, p.At.Node)
 	if dir != filepath.Dir(c.planFile) {
 		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.At.Node.Pos.File
@@ -173,7 +176,8 @@ func (c *checker) output() {
 		case p.V <= 0 || p.V > 100:
 			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is not above 0 and at most 100", p.At.Node.Text))
 		case p.V >= 0.5 && p.V < 1:
-			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is below 1", p.At.Node.Text).Help("percentiles count from 0 to 100").Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
+			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is below 1", p.At.Node.Text).
+				Help("percentiles count from 0 to 100").Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
 		case seen[p.V]:
 			c.at(p.At, source.Errorf(source.CodeDuplicate, "duplicate percentile %s", p.At.Node.Text))
 		}
@@ -181,8 +185,8 @@ func (c *checker) output() {
 	}
 }
 
-// baseline warns of a stored result that is not there: what the assertions are then, the plan says. One that the command
-// line names must be there; it may be a folder of results.
+// baseline warns of a stored result that is not there: what the assertions are then, the plan says.
+// One that the command line names must be there; it may be a folder of results.
 func (c *checker) baseline() {
 	b := c.raw.Baseline
 	if b == nil || b.File == nil {
@@ -190,7 +194,10 @@ func (c *checker) baseline() {
 	}
 	if n := b.File.At.Node; n != nil && n.Pos.File == FlagBaseline {
 		if _, err := os.Stat(n.Text); err != nil {
-			c.at(b.File.At, source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text, layer.Cause(err)).Help("a result named on the command line must be there: name its result.json, or a folder of results"))
+			c.at(
+				b.File.At,
+				source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text, layer.Cause(err)).Help("a result named on the command line must be there: name its result.json, or a folder of results"),
+			)
 		}
 		return
 	}
@@ -228,7 +235,8 @@ func (c *checker) nulls(n *source.Node, path string) {
 		if c.Known[path] {
 			return
 		}
-		c.Report(n, path, source.Errorf(source.CodeNull, "%s", language.LastKey(path)+" has no value").Help("write a value, or remove the key; \"\" is the empty text"))
+		c.Report(n, path, source.Errorf(source.CodeNull, "%s", language.LastKey(path)+" has no value").
+			Help("write a value, or remove the key; \"\" is the empty text"))
 	case source.Map:
 		for _, e := range n.Entries {
 			c.nulls(e.Value, path+source.JoinPointer(e.Key))

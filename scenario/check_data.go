@@ -57,7 +57,8 @@ func (c *checker) generator(g *language.Generator) {
 	case own == "":
 		checkSpread(c, g.At, g.Spread)
 	case len(others) > 0:
-		c.under(g.At, others[0].Key, source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", others[0].Key, own).Help("keep one of them"))
+		c.under(g.At, others[0].Key, source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", others[0].Key, own).
+			Help("keep one of them"))
 	case own == "one_of" && len(g.OneOf) == 0 && !c.Doubtful(g.At.Path+"/one_of"):
 		c.under(g.At, "one_of", source.Errorf(source.CodeMissing, "one_of is empty"))
 	}
@@ -81,7 +82,8 @@ func (c *checker) shapes(shapes *language.Dict[language.Shape]) {
 			if e.Value.Text == nil {
 				at = e.Value.Dims[i].At
 			}
-			c.at(at, source.Errorf(source.CodeRange, "dimension %d of %q is %d", i+1, e.Key, n).Help("give the size that requests have; -1 stands only in a model's configuration"))
+			c.at(at, source.Errorf(source.CodeRange, "dimension %d of %q is %d", i+1, e.Key, n).
+				Help("give the size that requests have; -1 stands only in a model's configuration"))
 		}
 	}
 }

@@ -44,7 +44,9 @@ func (c *checker) load(s *language.Stage) {
 	c.schedule(s, l.Schedule)
 }
 
-func checkQuantity[T language.Amount, X any](c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool) {
+func checkQuantity[T language.Amount, X any](
+	c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool,
+) {
 	if q == nil {
 		return
 	}
@@ -105,7 +107,10 @@ func (dim dimension[T]) wrong(v T) *source.Diagnostic {
 	case v < dim.min || v <= 0:
 		m := source.Errorf(source.CodeRange, "%s must be above 0", dim.name)
 		if dim.min > 0 {
-			m.Summary = fmt.Sprintf("%s must be from %s to %s", dim.name, dim.write(float64(dim.min)), dim.write(float64(dim.max)))
+			m.Summary = fmt.Sprintf(
+				"%s must be from %s to %s", dim.name, dim.write(float64(dim.min)),
+				dim.write(float64(dim.max)),
+			)
 		}
 		return m
 	case v > dim.max:

@@ -29,7 +29,10 @@ func (c *checker) mix(s *language.Stage) {
 		}
 	}
 	if len(weighted) > 0 && len(bare) > 0 {
-		c.under(s.Mix.At, bare[0].Key, source.Errorf(source.CodeMissing, "%q has no weight, and %q has one", bare[0].Key, weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"))
+		c.under(
+			s.Mix.At, bare[0].Key,
+			source.Errorf(source.CodeMissing, "%q has no weight, and %q has one", bare[0].Key, weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"),
+		)
 	}
 }
 
@@ -43,7 +46,8 @@ func (c *checker) sequences(s *language.Stage) {
 	c.length(q.Length, 1)
 	c.identities(s, q)
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
-		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit \"concurrency\"").Help("in a closed loop the concurrency is the number of live sequences"))
+		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit \"concurrency\"").
+			Help("in a closed loop the concurrency is the number of live sequences"))
 	}
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.Or("") == "sequences" {
 		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, `max_in_flight` at most"))
@@ -53,7 +57,8 @@ func (c *checker) sequences(s *language.Stage) {
 	}
 }
 
-// identities refuses a range of ids that has fewer than there are sequences at a time, where both are written.
+// identities refuses a range of ids that has fewer than there are sequences at a time, where both are
+// written.
 func (c *checker) identities(s *language.Stage, q *language.Sequences) {
 	if q.IDs == nil || q.IDs.From == nil || q.IDs.To == nil || s.Play.Load == nil || q.IDs.To.V < q.IDs.From.V {
 		return
@@ -123,7 +128,8 @@ func (c *checker) assertions(s *language.Stage) {
 // assertion checks one assertion; length is that of its stage, 0 where it is not known.
 func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
-		c.at(v.At, source.Errorf(source.CodeRange, "confidence must be from 50%% to below 100%%").Help("95% is usual"))
+		c.at(v.At, source.Errorf(source.CodeRange, "confidence must be from 50%% to below 100%%").
+			Help("95% is usual"))
 	}
 	if v := a.Allow; v != nil && v.V >= 1 {
 		c.at(v.At, source.Errorf(source.CodeRange, "allow must be below 100%%: nothing could fail"))
@@ -139,7 +145,10 @@ func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 		case option.key == "within" && option.v.V == 0:
 			c.at(option.v.At, source.Errorf(source.CodeRange, "within must be above 0s"))
 		case length > 0 && option.v.V > length:
-			c.at(option.v.At, source.Errorf(source.CodeRange, "%s %s is longer than the stage's %s", option.key, option.v.V, length))
+			c.at(
+				option.v.At,
+				source.Errorf(source.CodeRange, "%s %s is longer than the stage's %s", option.key, option.v.V, length),
+			)
 		}
 	}
 }

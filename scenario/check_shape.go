@@ -10,7 +10,9 @@ import (
 // The checks of loads that change while they last, and of those whose times are recorded.
 
 // checkRamp checks the steps of a ramp. lasts: the stage says how long it lasts, so the last value is held.
-func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool) {
+func checkRamp[T language.Amount, X any](
+	c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool,
+) {
 	at := q.At.Path + "/ramp"
 	if c.Doubtful(at) {
 		return
@@ -20,7 +22,10 @@ func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X],
 		return
 	}
 	if len(q.Ramp) > language.MaxSteps {
-		c.under(q.At, "ramp", source.Errorf(source.CodeLevels, "%d steps are more than %d", len(q.Ramp), language.MaxSteps))
+		c.under(
+			q.At, "ramp",
+			source.Errorf(source.CodeLevels, "%d steps are more than %d", len(q.Ramp), language.MaxSteps),
+		)
 		return
 	}
 	var length time.Duration
@@ -46,7 +51,10 @@ func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X],
 	}
 	for _, step := range q.Ramp {
 		if step.Name != nil && step.Name.V == HoldPhase && unnamed {
-			c.at(step.Name.At, source.Errorf(source.CodeDuplicate, "%q is what the holds without a name are called together", HoldPhase).Help("name the other holds, or this one otherwise"))
+			c.at(
+				step.Name.At,
+				source.Errorf(source.CodeDuplicate, "%q is what the holds without a name are called together", HoldPhase).Help("name the other holds, or this one otherwise"),
+			)
 		}
 	}
 	switch {
@@ -67,7 +75,10 @@ func (c *checker) stepName(name *language.Val[string], names map[string]bool, ho
 	}
 	names[name.V] = true
 	if name.V == RampPhase {
-		c.at(name.At, source.Errorf(source.CodeDuplicate, "%q is the phase between the holds of every ramp", name.V).Help("give the hold another name"))
+		c.at(
+			name.At,
+			source.Errorf(source.CodeDuplicate, "%q is the phase between the holds of every ramp", name.V).Help("give the hold another name"),
+		)
 	}
 	if !holds {
 		c.at(name.At, source.Errorf(source.CodeDoesNotFit, "%q names a hold, and this step holds nothing", name.V).Help("give the step `hold`"))
@@ -99,7 +110,8 @@ func (c *checker) periodic(p *language.Periodic) {
 func (c *checker) arrivals(a *language.Arrivals) {
 	const most = 100
 	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
-		c.at(a.CV.At, source.Errorf(source.CodeRange, "cv must be from 0 to %d", most).Help("0 is constant, 1 is poisson, more comes in bursts"))
+		c.at(a.CV.At, source.Errorf(source.CodeRange, "cv must be from 0 to %d", most).
+			Help("0 is constant, 1 is poisson, more comes in bursts"))
 	}
 }
 

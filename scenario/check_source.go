@@ -44,9 +44,11 @@ func (c *checker) bodies(pattern *language.Val[string]) {
 	found, err := filepath.Glob(layer.ResolvePath(layer.FolderOf(c.planFile, pattern.At.Node), pattern.V))
 	switch {
 	case err != nil:
-		c.at(pattern.At, source.Errorf(source.CodeValue, "%q is no pattern of files", pattern.V).Help("* is any text, ? any character, [a-z] one of them"))
+		c.at(pattern.At, source.Errorf(source.CodeValue, "%q is no pattern of files", pattern.V).
+			Help("* is any text, ? any character, [a-z] one of them"))
 	case len(found) == 0:
-		c.at(pattern.At, source.Errorf(source.CodeFile, "no file matches %q", pattern.V).Help("paths are relative to the folder of the plan"))
+		c.at(pattern.At, source.Errorf(source.CodeFile, "no file matches %q", pattern.V).
+			Help("paths are relative to the folder of the plan"))
 	}
 }
 
@@ -81,6 +83,9 @@ func (c *checker) prompts(p *language.Prompts) {
 		checkDist(c, a.Seconds)
 	}
 	if p.ExactOutput.Or(false) && p.OutputTokens == nil && c.Absent(p.At, "output_tokens") {
-		c.under(p.At, "exact_output", source.Errorf(source.CodeMissing, "\"exact_output\" needs \"output_tokens\" beside it"))
+		c.under(
+			p.At, "exact_output",
+			source.Errorf(source.CodeMissing, "\"exact_output\" needs \"output_tokens\" beside it"),
+		)
 	}
 }

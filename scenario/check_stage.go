@@ -59,8 +59,8 @@ func (c *checker) memory(m *language.Memory) {
 	}
 }
 
-// request checks what is asked for: target and dataset by name, and that some model is named. at is the stage or the entry
-// of its mix; whole: the entry says everything itself.
+// request checks what is asked for: target and dataset by name, and that some model is named. at is
+// the stage or the entry of its mix; whole: the entry says everything itself.
 func (c *checker) request(s *language.Stage, at language.Place, r language.Request, whole bool) {
 	c.headers(r.Headers)
 	c.shapes(r.Shapes)
@@ -71,11 +71,13 @@ func (c *checker) request(s *language.Stage, at language.Place, r language.Reque
 	}
 	target := findTarget(c, at, r.Target)
 	c.useStatuses(r.Expect, target)
-	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.Known["/datasets"] && !c.Known["/data"] {
+	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.Known["/datasets"] &&
+		!c.Known["/data"] {
 		about(wrong, "dataset", "data")
 		c.where(at, r.Data, wrong)
 	}
-	if target == nil || s.Never() || !c.Absent(at, "model") || !c.Absent(target.At, "model") || c.modelless[target] || !needsModel(target) {
+	if target == nil || s.Never() || !c.Absent(at, "model") || !c.Absent(target.At, "model") ||
+		c.modelless[target] || !needsModel(target) {
 		return
 	}
 	c.modelless[target] = true // one stage is enough
@@ -103,7 +105,8 @@ func (c *checker) expect(x *language.Expect) {
 	}
 	for _, f := range x.Fields.Items() {
 		if slices.Contains(strings.Split(f.Key, "."), "") {
-			c.under(x.Fields.At, f.Key, source.Errorf(source.CodeValue, "%q is no path", f.Key).Help("a path is names and indexes with dots between them, such as outputs.0.datatype"))
+			c.under(x.Fields.At, f.Key, source.Errorf(source.CodeValue, "%q is no path", f.Key).
+				Help("a path is names and indexes with dots between them, such as outputs.0.datatype"))
 		}
 	}
 }
@@ -136,8 +139,8 @@ func about(m *source.Diagnostic, what, key string) {
 	m.Summary = fmt.Sprintf("no %s is named %s", what, m.Summary)
 }
 
-// pick finds the named entry; without a name the only one, or the one called usual. The mistake's summary is the
-// quoted name that was not found, or empty when a name is needed.
+// pick finds the named entry; without a name the only one, or the one called usual. The mistake's
+// summary is the quoted name that was not found, or empty when a name is needed.
 func pick[T any](all []language.Item[T], name *language.Val[string], usual string) (*T, *source.Diagnostic) {
 	var names []string
 	for _, e := range all {
@@ -182,7 +185,10 @@ func (c *checker) extent(s *language.Stage) {
 		if at.Implied {
 			at = stable.Windows.At
 		}
-		c.at(at, source.Errorf(source.CodeRange, "max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V))
+		c.at(
+			at,
+			source.Errorf(source.CodeRange, "max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
+		)
 	}
 	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.Doubtful(stable.At.Path+"/metrics") {
 		c.under(stable.At, "metrics", source.Errorf(source.CodeMissing, "metrics names no metric"))

@@ -23,11 +23,12 @@ var grpcCodes = [mostGRPC + 1]string{
 	"UNAUTHENTICATED",
 }
 
-// likeHTTP are the statuses of HTTP that mean what a code of gRPC does (google/rpc/code.proto), in the order of the codes; 0: none.
+// likeHTTP are the statuses of HTTP that mean what a code of gRPC does (google/rpc/code.proto), in the
+// order of the codes; 0: none.
 var likeHTTP = [mostGRPC + 1]int64{200, 499, 0, 400, 504, 404, 409, 403, 429, 0, 0, 0, 501, 500, 503, 0, 401}
 
-// statusUse is a list of codes in `expect`, and a target of each protocol whose replies are held against it: entries of a mix may
-// share a list, and so may the stages.
+// statusUse is a list of codes in `expect`, and a target of each protocol whose replies are held
+// against it: entries of a mix may share a list, and so may the stages.
 type statusUse struct {
 	list       []*language.Val[int64]
 	http, grpc *language.Target
@@ -54,8 +55,8 @@ func (c *checker) useStatuses(x *language.Expect, t *language.Target) {
 	}
 }
 
-// checkStatuses refuses codes that no protocol has whose replies are held against them, and lists without a code of one of them:
-// no reply could be right.
+// checkStatuses refuses codes that no protocol has whose replies are held against them, and lists
+// without a code of one of them: no reply could be right.
 func (c *checker) checkStatuses() {
 	for _, u := range c.statuses {
 		http, grpc := false, false
@@ -80,8 +81,8 @@ func (c *checker) checkStatuses() {
 	}
 }
 
-// answersInGRPC reports whether replies of a target have the codes of gRPC; what runs inside the client has them too. known: its URL says
-// which.
+// answersInGRPC reports whether replies of a target have the codes of gRPC; what runs inside the
+// client has them too. known: its URL says which.
 func answersInGRPC(t *language.Target) (grpc, known bool) {
 	if t.URL == nil {
 		return true, t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -101,11 +102,15 @@ func (c *checker) nameOf(t *language.Target) string {
 
 // bothTables says which codes there are.
 func bothTables() string {
-	return fmt.Sprintf("over HTTP statuses are %d to %d, over gRPC codes are 0 to %d", leastHTTP, mostHTTP, mostGRPC)
+	return fmt.Sprintf(
+		"over HTTP statuses are %d to %d, over gRPC codes are 0 to %d", leastHTTP, mostHTTP,
+		mostGRPC,
+	)
 }
 
 func notGRPC(n int64, target string) *source.Diagnostic {
-	m := source.Errorf(source.CodeRange, "%d is no code of gRPC, which target %q answers with", n, target).Help(bothTables())
+	m := source.Errorf(source.CodeRange, "%d is no code of gRPC, which target %q answers with", n, target).
+		Help(bothTables())
 	if i := slices.Index(likeHTTP[:], n); i >= 0 {
 		m.Nearest = strconv.Itoa(i)
 		m.Detail += fmt.Sprintf("; %d means %s", i, strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " ")))
@@ -114,7 +119,8 @@ func notGRPC(n int64, target string) *source.Diagnostic {
 }
 
 func notHTTP(n int64, target string) *source.Diagnostic {
-	m := source.Errorf(source.CodeRange, "%d is no status of HTTP, which target %q answers with", n, target).Help(bothTables())
+	m := source.Errorf(source.CodeRange, "%d is no status of HTTP, which target %q answers with", n, target).
+		Help(bothTables())
 	if n <= mostGRPC && likeHTTP[n] != 0 {
 		m.Nearest = strconv.FormatInt(likeHTTP[n], 10)
 	}

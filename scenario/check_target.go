@@ -35,13 +35,18 @@ func (c *checker) target(t *language.Target) {
 	}
 	scheme, _, _ := strings.Cut(t.URL.V, "://")
 	if t.Builtin != nil && scheme != "builtin" {
-		c.under(t.At, "builtin", source.Errorf(source.CodeDoesNotFit, "\"builtin\" does not fit %s://", scheme).Help("it configures the embedded server; remove it, or use builtin://http or builtin://grpc"))
+		c.under(t.At, "builtin", source.Errorf(source.CodeDoesNotFit, "\"builtin\" does not fit %s://", scheme).
+			Help("it configures the embedded server; remove it, or use builtin://http or builtin://grpc"))
 	}
 	if overGRPC(t.URL.V) {
 		c.tensorsOverGRPC(t.Tensors)
 	}
 	if t.TLS != nil && !secure(scheme) {
-		c.warn(t.At, "tls", source.CodeTLSUnused, fmt.Sprintf("\"tls\" has no effect with %s://", scheme), "use https:// or grpcs:// for a secure connection")
+		c.warn(
+			t.At, "tls", source.CodeTLSUnused,
+			fmt.Sprintf("\"tls\" has no effect with %s://", scheme),
+			"use https:// or grpcs:// for a secure connection",
+		)
 	}
 }
 
@@ -70,7 +75,8 @@ func (c *checker) server(t *language.Target) {
 		c.at(t.InProcess.At, source.Errorf(source.CodeMissing, "inprocess needs the models' `repository`"))
 	}
 	if inside && t.URL != nil {
-		c.under(t.At, "url", source.Errorf(source.CodeDoesNotFit, "\"url\" does not fit triton_inprocess").Help("its server is loaded into the client"))
+		c.under(t.At, "url", source.Errorf(source.CodeDoesNotFit, "\"url\" does not fit triton_inprocess").
+			Help("its server is loaded into the client"))
 	}
 	c.metricsURL(t)
 }
@@ -84,9 +90,14 @@ func (c *checker) metricsURL(t *language.Target) {
 	switch target := t.URL.Or(""); {
 	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
 	case !strings.HasPrefix(url, "/"):
-		c.at(at, source.Errorf(source.CodeURL, "metrics are read over HTTP, not from %q", url).Among("", []string{"http://", "https://", "/PATH of the target's host"}))
-	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") && target != "builtin://http":
-		c.at(at, source.Errorf(source.CodeURL, "%q is a path on the target's host, which is not reached over HTTP", url).Help("give a whole URL, such as http://localhost:8002/metrics"))
+		c.at(at, source.Errorf(source.CodeURL, "metrics are read over HTTP, not from %q", url).
+			Among("", []string{"http://", "https://", "/PATH of the target's host"}))
+	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") &&
+		target != "builtin://http":
+		c.at(
+			at,
+			source.Errorf(source.CodeURL, "%q is a path on the target's host, which is not reached over HTTP", url).Help("give a whole URL, such as http://localhost:8002/metrics"),
+		)
 	}
 }
 
@@ -153,7 +164,10 @@ func checkURL(text string) *source.Diagnostic {
 		return m
 	case strings.HasSuffix(scheme, "+unix"):
 		if len(rest) < 2 || rest[0] != '/' {
-			return wrong("write the absolute path of the socket: "+scheme+":///run/server.sock", "URL %q has no path of a socket", text)
+			return wrong(
+				"write the absolute path of the socket: "+scheme+":///run/server.sock",
+				"URL %q has no path of a socket", text,
+			)
 		}
 		return nil
 	}
@@ -161,10 +175,15 @@ func checkURL(text string) *source.Diagnostic {
 }
 
 // checkHost checks what follows the scheme of a network URL: host, port, path prefix and nothing else.
-func checkHost(text, rest string, wrong func(detail, format string, args ...any) *source.Diagnostic) *source.Diagnostic {
+func checkHost(
+	text, rest string, wrong func(detail, format string, args ...any) *source.Diagnostic,
+) *source.Diagnostic {
 	u, err := url.Parse("http://" + rest)
 	if err != nil || u.Hostname() == "" {
-		return wrong("write SCHEME://HOST:PORT, with a path if the server is below one", "URL %q has no host that can be read", text)
+		return wrong(
+			"write SCHEME://HOST:PORT, with a path if the server is below one",
+			"URL %q has no host that can be read", text,
+		)
 	}
 	switch {
 	case u.User != nil:
@@ -196,7 +215,10 @@ func (c *checker) headers(h *language.Dict[language.Val[string]]) {
 		}
 		switch {
 		case name == ":authority":
-			wrong("the header Host is the :authority over gRPC: headers: {Host: NAME}", "header name %q is not allowed", e.Key)
+			wrong(
+				"the header Host is the :authority over gRPC: headers: {Host: NAME}",
+				"header name %q is not allowed", e.Key,
+			)
 		case !isToken(e.Key):
 			wrong("a name is made of letters, digits and !#$%&'*+-.^_`|~", "header name %q is not allowed", e.Key)
 		case slices.Contains(ownHeaders, name):

@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// conditions looks for mistakes in expressions that nobody will compile: all of them where the plan has other mistakes,
-// so that these do not hide them; else those of stages that never run and of slos that nobody uses. What depends on
-// targets and on the order of stages stays for the compiler.
+// conditions looks for mistakes in expressions that nobody will compile: all of them where the plan
+// has other mistakes, so that these do not hide them; else those of stages that never run and of slos
+// that nobody uses. What depends on targets and on the order of stages stays for the compiler.
 func (r *reading) conditions() source.Diagnostics {
 	c := conditions{reading: r, names: places{reading: r}, all: r.Diags.HasErrors(), used: map[string]bool{}}
 	for _, s := range r.raw.Flat {
@@ -96,7 +96,9 @@ func amounts[T language.Amount, X any](q *language.Quantity[T, X]) []*language.V
 	return all
 }
 
-func (c *conditions) look(e *language.Val[source.Text], check func(source.Text, expression.Names) source.Diagnostics) {
+func (c *conditions) look(
+	e *language.Val[source.Text], check func(source.Text, expression.Names) source.Diagnostics,
+) {
 	if c.reported(func(d source.Diagnostic) bool {
 		return d.Pos == e.At.Node.Pos || d.Path == "" && d.Pos.Line == e.At.Node.Pos.Line // of the YAML
 	}) {

@@ -36,14 +36,17 @@ func checkSpread[T any](c *checker, at language.Place, s language.Spread[T]) {
 	if c.Doubtful(at.Path) || at.Node == nil {
 		return
 	}
-	given := map[string]bool{"mean": s.Mean != nil, "std": s.Std != nil, "min": s.Min != nil, "max": s.Max != nil}
+	given := map[string]bool{
+		"mean": s.Mean != nil, "std": s.Std != nil, "min": s.Min != nil, "max": s.Max != nil,
+	}
 	if s.Values != nil {
 		checkValues(c, s, given)
 		return
 	}
 	shape := shapeOf(s)
 	if shape == "" {
-		c.at(at, source.Errorf(source.CodeMissing, "%s is no complete distribution", language.LastKey(at.Path)).Help("write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}"))
+		c.at(at, source.Errorf(source.CodeMissing, "%s is no complete distribution", language.LastKey(at.Path)).
+			Help("write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}"))
 		return
 	}
 	for _, key := range needs[shape] {

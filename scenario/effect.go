@@ -7,8 +7,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// effects warns of what a plan says and nothing can follow from. It is asked when the plan has no mistakes, which may
-// hide where something is used. Targets and datasets that no stage uses are fine: a variable may choose among them.
+// effects warns of what a plan says and nothing can follow from. It is asked when the plan has no
+// mistakes, which may hide where something is used. Targets and datasets that no stage uses are fine:
+// a variable may choose among them.
 func (c *checker) effects() {
 	for _, t := range c.targets() {
 		c.targetEffects(t.Value)
@@ -24,13 +25,16 @@ func (c *checker) effects() {
 	}
 	for _, s := range c.raw.SLOs.Items() {
 		if !c.used[s.Key] {
-			c.warn(c.raw.SLOs.At, s.Key, source.CodeIdle, fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "")
+			c.warn(
+				c.raw.SLOs.At, s.Key, source.CodeIdle,
+				fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "",
+			)
 		}
 	}
 }
 
-// besideBodies refuses keys that say how tensors are sent where all that they are for sends whole bodies, as they stand in
-// their files. Keys of `defaults` may be for other stages.
+// besideBodies refuses keys that say how tensors are sent where all that they are for sends whole
+// bodies, as they stand in their files. Keys of `defaults` may be for other stages.
 func (c *checker) besideBodies() {
 	type use struct {
 		at     language.Place
@@ -90,6 +94,10 @@ func (c *checker) nothingExpected(x *language.Expect) {
 		if e == nil || key == "outputs" && !x.Outputs.V || key == "sample" && len(x.Fields.Items()) > 0 {
 			continue
 		}
-		c.warn(x.At, key, source.CodeNoEffect, fmt.Sprintf("%q has no effect: generated data has no outputs to compare with", key), "give the outputs in a file, under \"validation_data\"")
+		c.warn(
+			x.At, key, source.CodeNoEffect,
+			fmt.Sprintf("%q has no effect: generated data has no outputs to compare with", key),
+			"give the outputs in a file, under \"validation_data\"",
+		)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// expand puts the long form in the place of the short ones, before the defaults are filled in: `{slo: NAME}` becomes
-// the assertions of that name, `until: stable` its map, and a plan without data gets `generate: random`.
+// expand puts the long form in the place of the short ones, before the defaults are filled in: `{slo:
+// NAME}` becomes the assertions of that name, `until: stable` its map, and a plan without data gets
+// `generate: random`.
 func (c *checker) expand() {
 	slos := c.raw.SLOs.Items()
 	for _, s := range slos {
@@ -26,13 +27,18 @@ func (c *checker) expand() {
 			expandWhile(c, l.Rate)
 		}
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "stable" {
-			u.Stable, u.Word = &language.Stable{At: language.Place{Node: &source.Node{Kind: source.Map}, Implied: true}}, nil
+			u.Stable, u.Word = &language.Stable{
+				At: language.Place{Node: &source.Node{Kind: source.Map}, Implied: true},
+			}, nil
 		}
 	}
 	c.raw.Assert = c.useSLOs(c.raw.Assert, "plan")
 	for _, t := range c.targets() {
 		if t.Value.Streaming.Or(false) && t.Value.At.Node.Entry("timeout") == nil {
-			t.Value.Timeout = &language.Val[time.Duration]{V: 10 * time.Minute, At: language.Place{Node: source.Plain("10m", source.Pos{}), Implied: true}}
+			t.Value.Timeout = &language.Val[time.Duration]{
+				V:  10 * time.Minute,
+				At: language.Place{Node: source.Plain("10m", source.Pos{}), Implied: true},
+			}
 		}
 	}
 	if root := c.raw.At.Node; root.Entry("data") == nil && root.Entry("datasets") == nil {

@@ -41,7 +41,10 @@ func (c *checker) group(g *language.Group) {
 		ends = ends || s.Never() || c.Doubtful(s.At.Path) || u == nil || u.Word == nil || u.Word.V != "others"
 	}
 	if !ends {
-		c.under(g.At, "parallel", source.Errorf(source.CodeDoesNotFit, "every member of the group lasts until the others have ended").Help("say of one how long it lasts"))
+		c.under(
+			g.At, "parallel",
+			source.Errorf(source.CodeDoesNotFit, "every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
+		)
 	}
 	c.checkNeeds(g.Needs, nil, g)
 }
@@ -58,7 +61,8 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 			g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == id })
 	})
 	for _, need := range needs {
-		inside := g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == need.V })
+		inside := g != nil &&
+			slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == need.V })
 		switch {
 		case s != nil && s.ID != nil && need.V == s.ID.V:
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "stage %q needs itself", need.V))
@@ -67,7 +71,8 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 		case inside:
 			c.at(need.At, source.Errorf(source.CodeDoesNotFit, "stage %q is a member of the same group, and members start together", need.V).Help("take one of them out of the group, or let it start later with `delay`"))
 		case !known(never, need.V) && !c.raw.Unread():
-			c.at(need.At, source.Errorf(source.CodeUnknownName, "no stage is named %q", need.V).Among(source.Nearest(need.V, ids), ids))
+			c.at(need.At, source.Errorf(source.CodeUnknownName, "no stage is named %q", need.V).
+				Among(source.Nearest(need.V, ids), ids))
 		case never[need.V]:
 			c.at(need.At, source.Warnf(source.CodeUnknownName, "stage %q never runs; nothing waits for it", need.V))
 		}
@@ -78,7 +83,8 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 func nested(shape source.Diagnostics) source.Diagnostics {
 	inner := map[string]bool{}
 	for i, d := range shape {
-		if d.Code == source.CodeUnknownKey && strings.HasPrefix(d.Path, "/stages/") && strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
+		if d.Code == source.CodeUnknownKey && strings.HasPrefix(d.Path, "/stages/") &&
+			strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
 			inner[strings.TrimSuffix(d.Path, "/parallel")] = true
 			shape[i].Summary, shape[i].Detail = "a group cannot stand in another group", "its stages can stand in the outer one, each with a `delay` of its own"
 			shape[i].Allowed, shape[i].Nearest = nil, ""
@@ -87,8 +93,8 @@ func nested(shape source.Diagnostics) source.Diagnostics {
 	return slices.DeleteFunc(shape, func(d source.Diagnostic) bool { return d.Code == source.CodeMissing && inner[d.Path] })
 }
 
-// needsOf lists the stages that each stage waits for, in the order of flat: those that it and its group wrote, without stages
-// that never run; else the entry before.
+// needsOf lists the stages that each stage waits for, in the order of flat: those that it and its
+// group wrote, without stages that never run; else the entry before.
 func needsOf(p *language.Plan) [][]Need {
 	_, never := p.StageIDs()
 	all := make([][]Need, len(p.Flat))

@@ -2,8 +2,8 @@ package scenario
 
 import "fmt"
 
-// What is sent may hold secrets as plain text, in any value. So what holds them by value is named when it is formatted or
-// marshalled, never shown; Plan.Resolved is there to be shown.
+// What is sent may hold secrets as plain text, in any value. So what holds them by value is named when
+// it is formatted or marshalled, never shown; Plan.Resolved is there to be shown.
 
 // Format implements fmt.Formatter for every verb.
 func (p Plan) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "plan %q", p.Name) }

@@ -12,11 +12,12 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// LoadFile reads the plan in file. It returns every mistake it finds, not only the first; with any error among them the
-// plan is nil. Warnings are in both results.
+// LoadFile reads the plan in file. It returns every mistake it finds, not only the first; with any
+// error among them the plan is nil. Warnings are in both results.
 //
-// What comes from the command line has the file "--set", "--var", "--var-file" or "--profile", the number of the argument
-// as its line, and the place in the argument as its column; or the file "--baseline" alone.
+// What comes from the command line has the file "--set", "--var", "--var-file" or "--profile", the
+// number of the argument as its line, and the place in the argument as its column; or the file
+// "--baseline" alone.
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	data, err := layer.ReadSome(file)
 	if err != nil {
@@ -34,8 +35,8 @@ func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	return Parse(file, data, o)
 }
 
-// Parse is LoadFile for a plan that is in memory. file is its name in messages and the place that its paths are
-// relative to.
+// Parse is LoadFile for a plan that is in memory. file is its name in messages and the place that its
+// paths are relative to.
 func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	doc, diags := layer.ReadDocument(file, data, o)
 	if doc == nil {
@@ -81,7 +82,10 @@ func (r *reading) read() *Plan {
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
 	d := language.NewDecoder(nil, r.Subs)
-	c := &checker{Decoder: d, raw: &r.raw, values: r.Subs, planFile: r.File, modelless: map[*language.Target]bool{}, used: map[string]bool{}}
+	c := &checker{
+		Decoder: d, raw: &r.raw, values: r.Subs, planFile: r.File,
+		modelless: map[*language.Target]bool{}, used: map[string]bool{},
+	}
 	d.Learn(r.Diags)
 	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool {
 		return d.Spots[s.Pos] || r.Subs.IsUnset(r.Resolved.At(s.Path)) // its own mistake is reported
@@ -103,7 +107,8 @@ func (r *reading) decode() {
 	}
 }
 
-// shape checks the tree against the schema, together with all profiles. What a profile brought into the plan is said once.
+// shape checks the tree against the schema, together with all profiles. What a profile brought into
+// the plan is said once.
 func (r *reading) shape() source.Diagnostics {
 	whole := *r.Resolved
 	if e := r.Profiles; e != nil {
@@ -123,7 +128,8 @@ func (r *reading) shape() source.Diagnostics {
 	return slices.DeleteFunc(found, func(d source.Diagnostic) bool { return ofProfile(d) && inPlan[d.Pos] })
 }
 
-// tidy sorts the diagnostics, leaves out repetitions (a default is read once for each stage) and hides secrets.
+// tidy sorts the diagnostics, leaves out repetitions (a default is read once for each stage) and hides
+// secrets.
 func (r *reading) tidy() source.Diagnostics {
 	type key struct {
 		pos           source.Pos

@@ -21,8 +21,8 @@ type Phase struct {
 	From, To time.Duration
 }
 
-// Phases cuts a ramp in its holds and what lies between, in their order. held: the stage says how long it lasts, so the
-// last value is held until then.
+// Phases cuts a ramp in its holds and what lies between, in their order. held: the stage says how long
+// it lasts, so the last value is held until then.
 func (r Ramp) Phases(held bool) (list []Phase) {
 	at := time.Duration(0)
 	add := func(name string, to time.Duration) {

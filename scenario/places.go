@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// places is what is known of the places that metrics of an expression are measured at, in a plan with mistakes. What a
-// mistake leaves open is said to be there: what follows from a mistake is not reported.
+// places is what is known of the places that metrics of an expression are measured at, in a plan with
+// mistakes. What a mistake leaves open is said to be there: what follows from a mistake is not
+// reported.
 type places struct {
 	*reading
 	stage *language.Stage // whose expression it is; nil: of the plan, or of nobody yet
@@ -95,8 +96,8 @@ func (p places) entries(s *language.Stage) (names []string, known bool) {
 	return names, p.sound(s, "/mix")
 }
 
-// sound reports whether no mistake is known at the keys of a stage, or of the plan, nor in what may give them: what they
-// stand in, keys in whose place they were likely meant, the defaults, profiles.
+// sound reports whether no mistake is known at the keys of a stage, or of the plan, nor in what may
+// give them: what they stand in, keys in whose place they were likely meant, the defaults, profiles.
 func (p places) sound(s *language.Stage, keys ...string) bool {
 	var at string
 	if s != nil {

@@ -1,11 +1,12 @@
 // Package scenario is the meaning of a plan: text in, a typed Plan or all of its mistakes out.
 //
-// It is not: a network client, an expander of levels, a compiler of assertions, a place that knows which backend
-// can do what. Positions are in package source, the shape of a plan in package schema, its keys in package language,
-// and what is laid over it in package layer.
+// It is not: a network client, an expander of levels, a compiler of assertions, a place that knows
+// which backend can do what. Positions are in package source, the shape of a plan in package schema,
+// its keys in package language, and what is laid over it in package layer.
 //
-// Read load.go for the way from text to Plan, plan.go and the files beside it for what a Plan has, check.go for the
-// checks of meaning, build.go for how a Plan is made, and resolved.go for how one is written out again.
+// Read load.go for the way from text to Plan, plan.go and the files beside it for what a Plan has,
+// check.go for the checks of meaning, build.go for how a Plan is made, and resolved.go for how one is
+// written out again.
 package scenario
 
 import (
@@ -37,11 +38,12 @@ type (
 // FlagBaseline is the file of positions that mean --baseline.
 const FlagBaseline = layer.FlagBaseline
 
-// OutlineOf reads the outline of the plan in file, with what it extends. Mistakes in the plan are passed over; a file
-// that cannot be read has no names.
+// OutlineOf reads the outline of the plan in file, with what it extends. Mistakes in the plan are
+// passed over; a file that cannot be read has no names.
 func OutlineOf(file string) Outline { return layer.OutlineOf(file) }
 
-// Plan is a plan with defaults filled in, variables applied and references checked. Only this form leaves the package.
+// Plan is a plan with defaults filled in, variables applied and references checked. Only this form
+// leaves the package.
 type Plan struct {
 	File        string // as named by the user
 	Dir         string // folder that paths in the plan are relative to
@@ -61,14 +63,15 @@ type Plan struct {
 	Overlays []string
 	// Origins say where each value of Resolved comes from, in the order of the language.
 	Origins []Origin
-	// Later are the parts of the language that this plan uses and this version cannot run yet. The program refuses a plan
-	// that has some; tests of the language read plans without running them.
+	// Later are the parts of the language that this plan uses and this version cannot run yet. The
+	// program refuses a plan that has some; tests of the language read plans without running them.
 	Later source.Diagnostics
 	// Source is the plan's tree after --set and before variables: positions for diagnostics that come later.
 	Source *source.Node
 	// Resolved is the plan as JSON-like data after variables and defaults, secrets as "***": for result.json.
 	Resolved any
-	// Fingerprint is a hash of the meaning (Resolved without name, description, labels, output and baseline), not of the formatting.
+	// Fingerprint is a hash of the meaning (Resolved without name, description, labels, output and
+	// baseline), not of the formatting.
 	Fingerprint string
 	// Secrets are the values that must appear in no output.
 	Secrets []Secret
@@ -101,10 +104,11 @@ type Stage struct {
 	Labels      []Pair
 	Pos         source.Pos // of the stage
 	IDPos       source.Pos
-	// Point is where the stage stands in its matrix, first axis outermost; nil without one. The points of one stage follow
-	// each other in Plan.Stages and have the same ID.
+	// Point is where the stage stands in its matrix, first axis outermost; nil without one. The points
+	// of one stage follow each other in Plan.Stages and have the same ID.
 	Point []Pair
-	// Axes are the values of the point as expressions see them, named matrix.AXIS: those of Point and what include adds.
+	// Axes are the values of the point as expressions see them, named matrix.AXIS: those of Point and
+	// what include adds.
 	Axes        []Var
 	Group       *Group // the members of a group start together; nil: alone
 	Needs       []Need
@@ -172,20 +176,25 @@ type Sequences struct {
 	Serial   bool // at most one request of a sequence in flight
 }
 
-// Sequencing is how the requests of the stage form sequences if they do: without `sequences` in the plan the defaults of the
-// language, for data that makes sequences by itself.
+// Sequencing is how the requests of the stage form sequences if they do: without `sequences` in the
+// plan the defaults of the language, for data that makes sequences by itself.
 func (s *Stage) Sequencing() Sequences {
 	if s.Sequences != nil {
 		return *s.Sequences
 	}
-	usual := Sequences{Pos: s.IDPos, IDsPos: s.IDPos, Live: int(language.Default[language.Sequences, int64]("live"))}
+	usual := Sequences{
+		Pos: s.IDPos, IDsPos: s.IDPos,
+		Live: int(language.Default[language.Sequences, int64]("live")),
+	}
 	usual.From, usual.To = identities()
 	return usual
 }
 
 // identities are the first and the last id of sequences where the plan does not say.
 func identities() (from, to uint64) {
-	return uint64(language.Default[language.IDs, int64]("from")), uint64(language.Default[language.IDs, int64]("to"))
+	return uint64(
+		language.Default[language.IDs, int64]("from"),
+	), uint64(language.Default[language.IDs, int64]("to"))
 }
 
 // SequenceLength is the number of requests of a sequence where neither the plan nor the data says it.
@@ -202,8 +211,8 @@ type Action struct {
 // Call is one HTTP request to the target, which must answer 2xx.
 type Call struct{ Method, Path string }
 
-// Bound is one condition of goodput: a request is good when its metric is within the limit, in the metric's base unit. The
-// direction comes from the catalogue.
+// Bound is one condition of goodput: a request is good when its metric is within the limit, in the
+// metric's base unit. The direction comes from the catalogue.
 type Bound struct {
 	Metric source.Text
 	Limit  source.Text // a literal with its unit

@@ -15,7 +15,8 @@ type Dist struct {
 	Weights             []float64 // as long as Values; nil: equal
 }
 
-// Dataset is where inputs come from. Source is the key that says so; Generate, Files, Dir and Rows are set for theirs only.
+// Dataset is where inputs come from. Source is the key that says so; Generate, Files, Dir and Rows are
+// set for theirs only.
 type Dataset struct {
 	Name         string
 	Pos          source.Pos

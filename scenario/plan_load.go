@@ -47,8 +47,9 @@ type Pool struct {
 	Overflow    string // wait drop
 }
 
-// Arrivals is how the gaps of a rate vary. CV is their coefficient of variation: 0 constant, 1 Poisson, else gamma gaps.
-// Exact scales the gaps so that the number of arrivals is that of the constant rate.
+// Arrivals is how the gaps of a rate vary. CV is their coefficient of variation: 0 constant, 1
+// Poisson, else gamma gaps. Exact scales the gaps so that the number of arrivals is that of the
+// constant rate.
 type Arrivals struct {
 	Word  string // constant poisson, "" for a CV of its own
 	CV    float64
@@ -60,8 +61,12 @@ func (Rate) load()        {}
 func (Intervals) load()   {}
 func (Schedule) load()    {}
 
-// VisitLoad calls the function of l's member. A new member changes the signature, so every caller stops compiling.
-func VisitLoad[T any](l Load, concurrency func(Concurrency) T, rate func(Rate) T, intervals func(Intervals) T, schedule func(Schedule) T) T {
+// VisitLoad calls the function of l's member. A new member changes the signature, so every caller
+// stops compiling.
+func VisitLoad[T any](
+	l Load, concurrency func(Concurrency) T, rate func(Rate) T, intervals func(Intervals) T,
+	schedule func(Schedule) T,
+) T {
 	switch l := l.(type) {
 	case Concurrency:
 		return concurrency(l)
@@ -106,8 +111,9 @@ type Fixed struct {
 	Value Level
 }
 
-// Levels are values, one node each, in this order. While (nil: none) stops the ladder at the first level for which it
-// is not true. Open is a ladder without an end, which While ends: Values are then From, and Step or Factor give the rest.
+// Levels are values, one node each, in this order. While (nil: none) stops the ladder at the first
+// level for which it is not true. Open is a ladder without an end, which While ends: Values are then
+// From, and Step or Factor give the rest.
 type Levels struct {
 	Values []Level
 	While  []Condition
@@ -135,7 +141,8 @@ type Search struct {
 	While             []Condition
 }
 
-// Periodic is one node of a streaming closed loop: Step more slots each time the newest all have so many responses.
+// Periodic is one node of a streaming closed loop: Step more slots each time the newest all have so
+// many responses.
 type Periodic struct{ From, To, Step, Responses int }
 
 func (Fixed) quantity()    {}
@@ -144,8 +151,9 @@ func (Ramp) quantity()     {}
 func (Search) quantity()   {}
 func (Periodic) quantity() {}
 
-// Level is one value of a quantity and how it was written ("100/s"), for node ids. With Expr the value comes from the
-// results of earlier stages: it is the text between ${ and }, and Value is 0 until the stage starts.
+// Level is one value of a quantity and how it was written ("100/s"), for node ids. With Expr the value
+// comes from the results of earlier stages: it is the text between ${ and }, and Value is 0 until the
+// stage starts.
 type Level struct {
 	Value float64
 	Text  string
@@ -162,7 +170,8 @@ type Extent interface{ extent() }
 // For lasts for a span. With a load that ends by itself it cuts it, and holds a ramp's last value.
 type For struct{ Span Span }
 
-// UntilStable lasts until the last Windows windows agree within Within for every metric, at most MaxWindows windows.
+// UntilStable lasts until the last Windows windows agree within Within for every metric, at most
+// MaxWindows windows.
 type UntilStable struct {
 	Windows    int
 	Window     Span

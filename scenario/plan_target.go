@@ -38,7 +38,8 @@ type Target struct {
 	Log               *Log   // nil: likewise
 	Builtin           *Builtin
 	InProcess         *InProcess // nil: the server is another process
-	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
+	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those
+	// that it does not read.
 	Keys []Key
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// encoder turns raw structs back into JSON-like data. The result is a plan again: what is in result.json can be run.
-// Secrets come out as ***.
+// encoder turns raw structs back into JSON-like data. The result is a plan again: what is in
+// result.json can be run. Secrets come out as ***.
 type encoder struct {
 	*reading
 	canonical bool // values by meaning (60s and 1m are the same), for the fingerprint; else as written
@@ -68,7 +68,10 @@ func (r *reading) resolvedTree(name string) (any, []Origin) {
 			entry["secret"], entry["default"], entry["type"] = true, layer.Masked, "text"
 		}
 		vars[v.Name] = entry
-		e.note(spot{}.child("vars").child(v.Name).child("default"), Origin{From: v.Source(), Variable: v.Name, Pos: v.At})
+		e.note(
+			spot{}.child("vars").child(v.Name).child("default"),
+			Origin{From: v.Source(), Variable: v.Name, Pos: v.At},
+		)
 	}
 	tree["vars"] = vars
 	return maskTree(tree, secretsOf(r.Vars)), *e.origins
@@ -83,8 +86,8 @@ func literal(v *layer.Variable) any {
 	return v.Text
 }
 
-// fingerprint is the hash of the meaning: of all that decides what is sent and how it is judged. Variables count where
-// expressions mention them; elsewhere their values stand in the tree.
+// fingerprint is the hash of the meaning: of all that decides what is sent and how it is judged.
+// Variables count where expressions mention them; elsewhere their values stand in the tree.
 func (r *reading) fingerprint() string {
 	e := encoder{reading: r, canonical: true}
 	tree := e.plan(&r.raw)
@@ -155,16 +158,20 @@ func maskTree(tree any, secrets []Secret) any {
 	return tree
 }
 
-// plan encodes a plan with the short forms of the language made long: one map of targets, one of datasets, defaults and
-// slos in their places.
+// plan encodes a plan with the short forms of the language made long: one map of targets, one of
+// datasets, defaults and slos in their places.
 func (e encoder) plan(p *language.Plan) map[string]any {
 	long := *p
 	long.Vars, long.Defaults, long.SLOs = nil, nil, nil
 	if long.Target != nil {
-		long.Targets = &language.Dict[language.Target]{Entries: []language.Item[language.Target]{{Key: "main", Value: long.Target}}}
+		long.Targets = &language.Dict[language.Target]{
+			Entries: []language.Item[language.Target]{{Key: "main", Value: long.Target}},
+		}
 	}
 	if long.Data != nil {
-		long.Datasets = &language.Dict[language.Dataset]{Entries: []language.Item[language.Dataset]{{Key: "main", Value: long.Data}}}
+		long.Datasets = &language.Dict[language.Dataset]{
+			Entries: []language.Item[language.Dataset]{{Key: "main", Value: long.Data}},
+		}
 	}
 	long.Target, long.Data = nil, nil
 	long.Extends, long.Profiles = nil, nil
@@ -211,7 +218,8 @@ func (e encoder) encode(p language.Part, at spot) any {
 	return e.structure(p, at)
 }
 
-// list leaves out the points of a matrix but the first, which stands for all: its texts keep their references.
+// list leaves out the points of a matrix but the first, which stands for all: its texts keep their
+// references.
 func (e encoder) list(p language.Part, at spot) []any {
 	list := []any{}
 	p.Items(func(_ int, item language.Part) {
@@ -232,7 +240,8 @@ func (e encoder) list(p language.Part, at spot) []any {
 	return list
 }
 
-// inOneForm gives what can be written as a scalar or a list in the same form; nil: it has one meaning for each.
+// inOneForm gives what can be written as a scalar or a list in the same form; nil: it has one meaning
+// for each.
 func (e encoder) inOneForm(p language.Part) any {
 	switch raw := p.Pointer().(type) {
 	case *language.Files:
@@ -337,7 +346,8 @@ func (e encoder) value(v any, at language.Place) any {
 	return at.Node.JSON()
 }
 
-// canonical is a value in one spelling: durations in nanoseconds, sizes in bytes, everything else as its Go value.
+// canonical is a value in one spelling: durations in nanoseconds, sizes in bytes, everything else as
+// its Go value.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case string, bool, int64, uint64, float64, language.Rate, language.Ratio, language.Number, language.Size, language.Path:

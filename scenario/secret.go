@@ -11,8 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Secret is a value that cannot be printed by accident: every way of formatting it gives ***. The value stands in a
-// closure, because fmt calls no method of what lies in an unexported field, nor after a wrong verb, and follows pointers.
+// Secret is a value that cannot be printed by accident: every way of formatting it gives ***. The
+// value stands in a closure, because fmt calls no method of what lies in an unexported field, nor
+// after a wrong verb, and follows pointers.
 type Secret struct{ open func() hidden }
 
 type hidden struct {
@@ -37,7 +38,8 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(layer.Masked), nil }
 // Format implements fmt.Formatter for every verb.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(layer.Masked)) }
 
-// Mask replaces every secret value in s by ***, and every encoding of one; a short secret only where it is a word.
+// Mask replaces every secret value in s by ***, and every encoding of one; a short secret only where
+// it is a word.
 func (p *Plan) Mask(s string) string { return maskAll(s, p.Secrets) }
 
 // maskAll replaces the longest texts first, so that a secret that is part of another leaves nothing of it.
@@ -108,7 +110,8 @@ func maskWords(s, word string) string {
 	}
 }
 
-// joins reports whether a text that follows a word makes that longer: a letter, a digit, or the rest of a number.
+// joins reports whether a text that follows a word makes that longer: a letter, a digit, or the rest
+// of a number.
 func joins(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	if r == '.' && len(s) > size {
@@ -127,8 +130,8 @@ func reversed(s string) string {
 	return string([]rune{r, before})
 }
 
-// Conceal takes the plan's secrets out of diagnostics: their words are masked, and a line that holds one is not shown.
-// sources gives the files that they point to.
+// Conceal takes the plan's secrets out of diagnostics: their words are masked, and a line that holds
+// one is not shown. sources gives the files that they point to.
 func (p *Plan) Conceal(ds source.Diagnostics, sources source.Sources) source.Diagnostics {
 	return conceal(ds, p.Secrets, sources)
 }
@@ -178,7 +181,13 @@ func warnShort(vs *layer.Variables) (found source.Diagnostics) {
 		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
 			continue
 		}
-		found = append(found, source.Warnf(source.CodeShortSecret, "the secret %q has fewer than %d characters", v.Name, shortSecret).Help("it is masked only where it is a word of its own, and so is every other word like it: use a longer one").
+		found = append(found, source.Warnf(
+			source.CodeShortSecret, "the secret %q has fewer than %d characters", v.Name,
+			shortSecret,
+		).
+			Help(
+				"it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
+			).
 			AtKey(v.Path, v.KeyPos, v.Name))
 	}
 	return found

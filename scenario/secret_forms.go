@@ -15,8 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is masked. A secret of fewer than shortSecret characters is masked where it is a word of its own: it would
-// take half of the report with it. An encoded form of fewer than shortestForm bytes is not masked: it could be anything.
+// Bounds of what is masked. A secret of fewer than shortSecret characters is masked where it is a word
+// of its own: it would take half of the report with it. An encoded form of fewer than shortestForm
+// bytes is not masked: it could be anything.
 const (
 	shortSecret  = 6
 	shortestForm = 4
@@ -28,8 +29,9 @@ type form struct {
 	word bool // of a short secret
 }
 
-// formsOf lists how a value looks as it is, where something has encoded it, and where that was quoted once more; the longest
-// first. A text in base64 may begin before the secret, which then has one of three forms.
+// formsOf lists how a value looks as it is, where something has encoded it, and where that was quoted
+// once more; the longest first. A text in base64 may begin before the secret, which then has one of
+// three forms.
 func formsOf(value string) []form {
 	if value == "" {
 		return nil

@@ -15,14 +15,16 @@ const (
 	MaxChecks = 100_000 // assertions on nodes, of all stages
 )
 
-// size counts what a plan would be made of, before anything is made: a few lines can ask for millions of assertions.
+// size counts what a plan would be made of, before anything is made: a few lines can ask for millions
+// of assertions.
 type planSize struct {
 	slos          *source.Node
 	nodes, checks int
 }
 
-// tooLarge reports a plan with more nodes, or assertions on them, than there may be. root has its defaults, and its variables
-// are not resolved yet: levels that hold one count as one here, and as they are when the nodes are made.
+// tooLarge reports a plan with more nodes, or assertions on them, than there may be. root has its
+// defaults, and its variables are not resolved yet: levels that hold one count as one here, and as
+// they are when the nodes are made.
 func tooLarge(root *source.Node) source.Diagnostics {
 	s := &planSize{slos: root.Get("slos")}
 	for _, stage := range itemsOf(root.Get("stages")) {

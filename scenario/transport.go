@@ -13,7 +13,8 @@ func (t *Target) Embedded() bool { return strings.HasPrefix(t.URL, embedded+"://
 // GRPC reports whether a target is reached over gRPC.
 func (t *Target) GRPC() bool { return overGRPC(t.URL) }
 
-// Transport is the word for how a target is reached: "grpc" or "http"; "" without a URL: it runs inside the client.
+// Transport is the word for how a target is reached: "grpc" or "http"; "" without a URL: it runs
+// inside the client.
 func (t *Target) Transport() string {
 	switch {
 	case t.URL == "":

@@ -21,8 +21,8 @@ type Property struct {
 	Required    bool
 }
 
-// Lookup finds a key by its dotted path ("stages.load.rate", "targets.main.url") or by its bare name, then the one with
-// the shortest path.
+// Lookup finds a key by its dotted path ("stages.load.rate", "targets.main.url") or by its bare name,
+// then the one with the shortest path.
 func Lookup(path string) (Property, bool) {
 	want := strings.Split(path, ".")
 	var best Property
@@ -58,8 +58,9 @@ func matches(have, want []string) bool {
 	return have[0] == want[0] && matches(have[1:], want[1:])
 }
 
-// Keys is the dotted path of every key, in the order of the schema. What can stand at several places (a target under
-// `target` and `targets`, the keys of a stage under `defaults`) is listed at the first.
+// Keys is the dotted path of every key, in the order of the schema. What can stand at several places
+// (a target under `target` and `targets`, the keys of a stage under `defaults`) is listed at the
+// first.
 func Keys() []string {
 	var keys []string
 	for _, p := range listed() {
@@ -103,7 +104,8 @@ func Types() []Type {
 	var all []Type
 	for _, e := range entries(tree().Get("$defs")) {
 		name, help := text(e.Value.Get("title")), text(e.Value.Get("description"))
-		if help == "" || strings.Contains(name, " ") || slices.ContainsFunc(all, func(t Type) bool { return t.Name == name }) {
+		if help == "" || strings.Contains(name, " ") ||
+			slices.ContainsFunc(all, func(t Type) bool { return t.Name == name }) {
 			continue
 		}
 		t := Type{Name: name, Help: help}
@@ -136,8 +138,8 @@ var properties = sync.OnceValue(func() []place {
 // walker lists the properties of a schema.
 type walker struct{ found []place }
 
-// schema visits all properties that a value at path can have. refs are the definitions on the way, so that one that
-// holds itself ends.
+// schema visits all properties that a value at path can have. refs are the definitions on the way, so
+// that one that holds itself ends.
 func (w *walker) schema(s *source.Node, path, refs []string) {
 	if s == nil || s.Kind != source.Map || isUnbuilt(s) {
 		return
@@ -156,7 +158,8 @@ func (w *walker) schema(s *source.Node, path, refs []string) {
 		}
 	}
 	w.schema(s.Get("additionalProperties"), append(slices.Clone(path), anyName), refs)
-	if target := text(s.Get("$ref")); target != "" && !slices.Contains(refs, target) && !strings.HasSuffix(target, "/profile") {
+	if target := text(s.Get("$ref")); target != "" && !slices.Contains(refs, target) &&
+		!strings.HasSuffix(target, "/profile") {
 		w.schema(tree().At(strings.TrimPrefix(target, "#")), path, append(slices.Clone(refs), target))
 	}
 }
@@ -183,7 +186,8 @@ func (w *walker) property(owner *source.Node, e source.Entry, path, refs []strin
 	}
 }
 
-// property reads one property of a map, without what is below it. Properties without a description are conditions.
+// property reads one property of a map, without what is below it. Properties without a description are
+// conditions.
 func property(owner *source.Node, key string) (Property, bool) {
 	n := owner.Get("properties").Get(key)
 	if n == nil || n.Get("description") == nil {

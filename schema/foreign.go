@@ -51,7 +51,8 @@ func foreignKeys() []foreignKey {
 func foreign(key string) (foreignKey, bool) {
 	word := strings.ReplaceAll(strings.ToLower(key), "-", "_")
 	for _, f := range foreignKeys() {
-		if slices.Contains(strings.Fields(f.theirs), word) || slices.Contains(strings.Fields(strings.ReplaceAll(f.theirs, "_", "")), word) {
+		if slices.Contains(strings.Fields(f.theirs), word) ||
+			slices.Contains(strings.Fields(strings.ReplaceAll(f.theirs, "_", "")), word) {
 			return f, true
 		}
 	}
@@ -61,10 +62,12 @@ func foreign(key string) (foreignKey, bool) {
 // local reports whether the word means something in some maps only.
 func (f foreignKey) local() bool { return slices.Contains([]string{"from", "to", "step"}, f.ours) }
 
-// translate says in d what a key of another tool is called here. all are the keys of the map in which it stands.
+// translate says in d what a key of another tool is called here. all are the keys of the map in which
+// it stands.
 func (f foreignKey) translate(d *source.Diagnostic, e source.Entry, all []string) {
 	value := f.sample
-	if v := e.Value; v != nil && v.Kind == source.Scalar && v.Text != "" && !strings.ContainsAny(v.Text, "{}[],#\n") {
+	if v := e.Value; v != nil && v.Kind == source.Scalar && v.Text != "" &&
+		!strings.ContainsAny(v.Text, "{}[],#\n") {
 		value = v.Text
 	}
 	line := f.line
@@ -79,7 +82,8 @@ func (f foreignKey) translate(d *source.Diagnostic, e source.Entry, all []string
 	}
 	d.Nearest, d.Allowed = "", nil
 	if slices.Contains(all, f.ours) {
-		if d.Nearest = f.ours; strings.HasPrefix(line, "target: ") || strings.HasPrefix(line, "load: ") || strings.HasPrefix(line, "output: ") { // it stands in that map already
+		if d.Nearest = f.ours; strings.HasPrefix(line, "target: ") || strings.HasPrefix(line, "load: ") ||
+			strings.HasPrefix(line, "output: ") { // it stands in that map already
 			return
 		}
 	}

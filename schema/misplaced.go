@@ -8,11 +8,12 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// mostPlaces is of how many places a hint speaks: a key that may stand in more was hardly meant for one of them.
+// mostPlaces is of how many places a hint speaks: a key that may stand in more was hardly meant for
+// one of them.
 const mostPlaces = 3
 
-// elsewhere says where a key belongs that the map at this place does not have: one level deeper, beside a map that it stands in,
-// or at the only place that there is for it. "": that is not clear.
+// elsewhere says where a key belongs that the map at this place does not have: one level deeper,
+// beside a map that it stands in, or at the only place that there is for it. "": that is not clear.
 func (r *reporter) elsewhere(at []string, key string) string {
 	base := r.keys(at)
 	if len(base) > 1 && base[0] == "profiles" { // a profile has the keys of a plan, and its stages by their ids
@@ -23,7 +24,8 @@ func (r *reporter) elsewhere(at []string, key string) string {
 	}
 	var under []string
 	for _, p := range properties() {
-		if have := strings.Split(p.Path, "."); slices.Contains(p.Keys, key) && !strings.HasPrefix(p.Type, "list") && matches(have[:len(have)-1], base) {
+		if have := strings.Split(p.Path, "."); slices.Contains(p.Keys, key) &&
+			!strings.HasPrefix(p.Type, "list") && matches(have[:len(have)-1], base) {
 			under = append(under, last(have))
 		}
 	}
@@ -79,7 +81,8 @@ func (r *reporter) asMap(c complaint, key string) string {
 			return fmt.Sprintf("A list of values takes its place: %s: %s", above, values)
 		}
 	}
-	if keys := r.keys(c.at); len(keys) == 3 && keys[0] == "profiles" && key == "stages" && c.node.Kind == source.List {
+	if keys := r.keys(c.at); len(keys) == 3 && keys[0] == "profiles" && key == "stages" &&
+		c.node.Kind == source.List {
 		id := "steady"
 		if len(c.node.Items) > 0 && c.node.Items[0].Get("id") != nil {
 			id = c.node.Items[0].Get("id").Text

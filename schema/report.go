@@ -31,7 +31,8 @@ type complaint struct {
 	node    *source.Node // the value; of a key: nil
 }
 
-// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file can cost.
+// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file
+// can cost.
 const maxFound = 1000
 
 func (r *reporter) collect(leaves []leafError) {
@@ -56,7 +57,9 @@ func (r *reporter) collect(leaves []leafError) {
 		}
 	}
 	if cut || len(r.found) > maxFound {
-		r.found = append(r.found[:min(len(r.found), maxFound)], source.Errorf("too-many-mistakes", "there are more mistakes than are listed").
+		r.found = append(r.found[:min(len(r.found), maxFound)], source.Errorf(
+			"too-many-mistakes", "there are more mistakes than are listed",
+		).
 			At("", r.root.Pos, 0))
 	}
 }
@@ -104,7 +107,8 @@ func last(tokens []string) string {
 
 func (r *reporter) at(tokens []string) *source.Node { return r.root.At(source.JoinPointer(tokens...)) }
 
-// hidden reports whether l is about something inside a value that is not built yet, or about that value itself.
+// hidden reports whether l is about something inside a value that is not built yet, or about that
+// value itself.
 func (r *reporter) hidden(l leafError) bool {
 	for n := range len(l.at) + 1 {
 		if r.later[source.JoinPointer(l.at[:n]...)] && (n < len(l.at) || last(l.keyword) != notBuilt) {
@@ -168,7 +172,8 @@ func (r *reporter) unknownKeys(c complaint) {
 	}
 }
 
-// meantKey says in d what was meant by a key that there is not: another tool's word, a key of another map, a condition.
+// meantKey says in d what was meant by a key that there is not: another tool's word, a key of another
+// map, a condition.
 func (r *reporter) meantKey(d *source.Diagnostic, c complaint, e source.Entry, all []string) {
 	nowhere := e.Value == nil || e.Value.Kind == source.Null
 	if strings.ContainsAny(e.Key, "<>()=") && nowhere {
@@ -180,7 +185,8 @@ func (r *reporter) meantKey(d *source.Diagnostic, c complaint, e source.Entry, a
 		d.Detail = fmt.Sprintf("An assertion is one text: %s < %s.", e.Key, strings.TrimLeft(e.Value.Text, "<>= "))
 		return
 	}
-	if f, ok := foreign(e.Key); ok && (slices.Contains(all, f.ours) || !f.local() && r.elsewhere(c.at, e.Key) == "") {
+	if f, ok := foreign(e.Key); ok &&
+		(slices.Contains(all, f.ours) || !f.local() && r.elsewhere(c.at, e.Key) == "") {
 		f.translate(d, e, all)
 		return
 	}

@@ -32,8 +32,8 @@ var profilesText []byte
 //go:embed result.schema.json
 var resultText []byte
 
-// Language is the schema of the whole plan language (JSON Schema 2020-12). The keyword notBuilt marks what this version
-// cannot run: it is true, or a list of words.
+// Language is the schema of the whole plan language (JSON Schema 2020-12). The keyword notBuilt marks
+// what this version cannot run: it is true, or a list of words.
 func Language() []byte { return append([]byte(nil), languageText...) }
 
 // Plan is the schema of the plans that this version can run (JSON Schema 2020-12).
@@ -56,7 +56,8 @@ const (
 	resultURL = "https://sluice-bench.github.io/schema/result/v1.json"
 )
 
-// The compiled schemas (of the plan: smaller copies that say the same, profiles apart); each is made when it is first needed and never changed.
+// The compiled schemas (of the plan: smaller copies that say the same, profiles apart); each is made
+// when it is first needed and never changed.
 var (
 	planSchema     = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, checkText) })
 	profilesSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, profilesText) })

@@ -17,10 +17,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Check says what is wrong with the shape of a plan: every mistake once, at its place, sorted. later is what the plan uses of
-// the language that this version cannot run, one for each place; it is complete where there are no mistakes. root is the
-// plan after variables. What changes nothing is left out of later: a value that is the default anyway, a stage that never
-// runs, a profile, and defaults, which count where they were merged.
+// Check says what is wrong with the shape of a plan: every mistake once, at its place, sorted. later
+// is what the plan uses of the language that this version cannot run, one for each place; it is
+// complete where there are no mistakes. root is the plan after variables. What changes nothing is left
+// out of later: a value that is the default anyway, a stage that never runs, a profile, and defaults,
+// which count where they were merged.
 func Check(root *source.Node) (mistakes, later source.Diagnostics) {
 	if root == nil {
 		return nil, nil
@@ -110,7 +111,8 @@ type leafError struct {
 	message string
 }
 
-// check runs the validator. It panics on some data (a number without a finite value), which must not reach the user.
+// check runs the validator. It panics on some data (a number without a finite value), which must not
+// reach the user.
 func check(compiled func() (*jsonschema.Schema, error), v any) (leaves []leafError, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -133,7 +135,10 @@ func check(compiled func() (*jsonschema.Schema, error), v any) (leaves []leafErr
 func flatten(e *jsonschema.ValidationError, into []leafError) []leafError {
 	if len(e.Causes) == 0 {
 		_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-		return append(into, leafError{at: decode(e.InstanceLocation), keyword: decode(fragment), message: e.Message})
+		return append(
+			into,
+			leafError{at: decode(e.InstanceLocation), keyword: decode(fragment), message: e.Message},
+		)
 	}
 	for _, c := range e.Causes {
 		into = flatten(c, into)
@@ -156,8 +161,8 @@ func decode(pointer string) []string {
 	return tokens
 }
 
-// tree is the schema of the whole language as nodes, which keep the order of keys: JSON is YAML. The pointers of the
-// validator's complaints lead into it.
+// tree is the schema of the whole language as nodes, which keep the order of keys: JSON is YAML. The
+// pointers of the validator's complaints lead into it.
 var tree = sync.OnceValue(func() *source.Node {
 	root, found := source.Parse("language.json", languageText)
 	if found.HasErrors() {

@@ -58,8 +58,8 @@ func (r *reporter) isItem(at []string) bool {
 	return parent != nil && parent.Kind == source.List
 }
 
-// allowed lists the words of the enum of a complaint that are built. The mark is on the schema itself or on one outside of
-// its conditions.
+// allowed lists the words of the enum of a complaint that are built. The mark is on the schema itself
+// or on one outside of its conditions.
 func allowed(c complaint) []string {
 	words := built(c.schema)
 	for k := c.leafError.keyword[:len(c.leafError.keyword)-1]; last(k) == "else" || last(k) == "then"; {
@@ -73,7 +73,8 @@ func allowed(c complaint) []string {
 	return words
 }
 
-// built lists the words of an enum that are built. Words stand beside notBuilt in the branch that is not a variable.
+// built lists the words of an enum that are built. Words stand beside notBuilt in the branch that is
+// not a variable.
 func built(schema *source.Node) []string {
 	enum := schema.Get("enum")
 	if enum == nil {
@@ -85,7 +86,8 @@ func built(schema *source.Node) []string {
 	}
 	refused := schema.Get(notBuilt)
 	for _, w := range enum.Items {
-		if refused == nil || !slices.ContainsFunc(refused.Items, func(n *source.Node) bool { return n.Text == w.Text }) {
+		if refused == nil ||
+			!slices.ContainsFunc(refused.Items, func(n *source.Node) bool { return n.Text == w.Text }) {
 			words = append(words, w.Text)
 		}
 	}
@@ -110,7 +112,8 @@ func notAllowed(d *source.Diagnostic, c complaint, name string) {
 	}
 	d.Nearest = source.Nearest(c.node.Text, d.Allowed)
 	for _, w := range d.Allowed { // warning for warn
-		if d.Nearest == "" && len(w) > 2 && (strings.HasPrefix(strings.ToLower(c.node.Text), w) || len(c.node.Text) > 2 && strings.HasPrefix(w, strings.ToLower(c.node.Text))) {
+		if d.Nearest == "" && len(w) > 2 &&
+			(strings.HasPrefix(strings.ToLower(c.node.Text), w) || len(c.node.Text) > 2 && strings.HasPrefix(w, strings.ToLower(c.node.Text))) {
 			d.Nearest = w
 		}
 	}
@@ -156,7 +159,8 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	case c.keyword == "pattern" && (wanted == "text" || wanted == "path" || wanted == "expression"):
 		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, written(c.node))
 		d.Detail = examples(c.schema, d.Path)
-		if meant := slug(c.node.Text); (d.Path == "/name" || strings.HasSuffix(d.Path, "/id")) && meant != c.node.Text {
+		if meant := slug(c.node.Text); (d.Path == "/name" || strings.HasSuffix(d.Path, "/id")) &&
+			meant != c.node.Text {
 			d.Nearest = meant
 		}
 	case scalar && slices.Contains(unitDefs, c.def):
@@ -183,7 +187,8 @@ func condition(n *source.Node) string {
 		if !strings.Contains(key, ".") {
 			key = "latency." + key
 		}
-		if stat := key[strings.IndexByte(key, '.')+1:]; strings.HasPrefix(stat, "p") || stat == "mean" || stat == "max" {
+		if stat := key[strings.IndexByte(key, '.')+1:]; strings.HasPrefix(stat, "p") || stat == "mean" ||
+			stat == "max" {
 			return key + " < " + strings.TrimLeft(e.Value.Text, "<>= ")
 		}
 	}
@@ -207,7 +212,10 @@ func ranged(d *source.Diagnostic, c complaint) {
 		step = ", step: " + m[3] + unit
 	}
 	d.Nearest = ""
-	d.Detail = fmt.Sprintf("A range is levels: {from: %s%s, to: %s%s%s}, or a list: [%[1]s%[2]s, %[3]s%[2]s].", m[1], unit, m[2], unit, step)
+	d.Detail = fmt.Sprintf(
+		"A range is levels: {from: %s%s, to: %s%s%s}, or a list: [%[1]s%[2]s, %[3]s%[2]s].", m[1],
+		unit, m[2], unit, step,
+	)
 }
 
 // slug is a text as a name is written.
@@ -321,7 +329,9 @@ func likely(def string, n *source.Node) string {
 
 // types is what a schema without a name of its own asks for.
 func (r *reporter) types(schema *source.Node) string {
-	names := map[string]string{"object": "map", "array": "list", "string": "text", "integer": "int", "boolean": "bool"}
+	names := map[string]string{
+		"object": "map", "array": "list", "string": "text", "integer": "int", "boolean": "bool",
+	}
 	n := schema.Get("type")
 	if n == nil {
 		return "another value"

@@ -32,7 +32,8 @@ func constraint(f field, v any) *source.Diagnostic {
 		tag  string
 		sign float64
 	}{{"min", 1}, {"max", -1}} {
-		if text := Bound(f.tag.Get(end.tag)); text != "" && end.sign*(Magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
+		if text := Bound(f.tag.Get(end.tag)); text != "" &&
+			end.sign*(Magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
 			return outOfRange(f)
 		}
 	}
@@ -90,19 +91,23 @@ func textForm(is, s string) *source.Diagnostic {
 	switch is {
 	case "id":
 		if !idForm.MatchString(s) {
-			return source.Errorf(source.CodeValue, "id %q is not allowed", s).Help("use a-z, 0-9, _ and -, first a letter or a digit")
+			return source.Errorf(source.CodeValue, "id %q is not allowed", s).
+				Help("use a-z, 0-9, _ and -, first a letter or a digit")
 		}
 	case "name":
 		if !nameForm.MatchString(s) {
-			return source.Errorf(source.CodeValue, "name %q is not allowed", s).Help("use a-z, 0-9, '.', _ and -, first a letter or a digit")
+			return source.Errorf(source.CodeValue, "name %q is not allowed", s).
+				Help("use a-z, 0-9, '.', _ and -, first a letter or a digit")
 		}
 	case "label":
 		if s == "" || len(s) > 200 || strings.ContainsFunc(s, unicode.IsControl) {
 			return source.Errorf(source.CodeValue, "id %q is empty, too long, or holds control characters", s)
 		}
 	case "urlpath":
-		if !strings.HasPrefix(s, "/") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			return source.Errorf(source.CodeValue, "%q is no path of a URL", s).Help("a path begins with / and holds no spaces")
+		if !strings.HasPrefix(s, "/") ||
+			strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			return source.Errorf(source.CodeValue, "%q is no path of a URL", s).
+				Help("a path begins with / and holds no spaces")
 		}
 	case "call":
 		if !callForm.MatchString(s) {

@@ -227,8 +227,8 @@ func Flatten(list []*Elements) []any {
 	return all
 }
 
-// Sizes reads a shape. "3,640,640" and [3,640,640] are the same; text after a comma that is no number is a slip, such as
-// two shapes in one text.
+// Sizes reads a shape. "3,640,640" and [3,640,640] are the same; text after a comma that is no number
+// is a slip, such as two shapes in one text.
 func (s *Shape) Sizes() ([]int64, *source.Diagnostic) {
 	if s.Text == nil {
 		var dims []int64

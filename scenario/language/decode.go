@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Decoder walks nodes and the structs of the language side by side. It reports what it cannot take, unless a mistake is
-// already known at the same place, and goes on.
+// Decoder walks nodes and the structs of the language side by side. It reports what it cannot take,
+// unless a mistake is already known at the same place, and goes on.
 type Decoder struct {
 	Diags source.Diagnostics
 	Known map[string]bool                  // paths at which a mistake was reported before
@@ -85,13 +85,15 @@ func (d *Decoder) Learn(known source.Diagnostics) {
 	}
 }
 
-// settled reports whether nothing more is to be said about the value n: a mistake is known, at its path or, for what
-// came from the defaults, at its place in the file; or it holds a variable whose own mistake is reported.
+// settled reports whether nothing more is to be said about the value n: a mistake is known, at its
+// path or, for what came from the defaults, at its place in the file; or it holds a variable whose own
+// mistake is reported.
 func (d *Decoder) settled(n *source.Node, path string) bool {
 	return d.Known[path] || d.subs.IsUnset(n) || n.Kind == source.Scalar && d.Spots[n.Pos]
 }
 
-// Doubtful reports whether a mistake is known at path or below it: then what seems to be missing there may not be.
+// Doubtful reports whether a mistake is known at path or below it: then what seems to be missing there
+// may not be.
 func (d *Decoder) Doubtful(path string) bool { return d.Known[path] || d.above[path] }
 
 // decode fills v, a field of a struct or an item of a list, from n. It reports whether v holds a value now.
@@ -195,8 +197,10 @@ func (d *Decoder) scalar(s scalarValue, n *source.Node, path string, f field) bo
 		wrong = constraint(f, v)
 	}
 	is := f.tag.Get("is")
-	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.IsSecret(n) {
-		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot stand in a name").Help("results and files are called by it")
+	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") &&
+		d.subs.IsSecret(n) {
+		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot stand in a name").
+			Help("results and files are called by it")
 	}
 	if wrong != nil {
 		d.Report(n, path, wrong)
@@ -223,7 +227,9 @@ func (d *Decoder) wrongKind(n *source.Node, path, want string) {
 	if n.Kind == source.Null || d.settled(n, path) {
 		return // a null is reported by nulls
 	}
-	found := map[source.Kind]string{source.Scalar: "a scalar", source.List: "a list", source.Map: "a map"}[n.Kind]
+	found := map[source.Kind]string{
+		source.Scalar: "a scalar", source.List: "a list", source.Map: "a map",
+	}[n.Kind]
 	d.Report(n, path, source.Errorf(source.CodeType, "%s wants %s, found %s", LastKey(path), want, found))
 }
 

@@ -40,8 +40,8 @@ func fillStruct(v reflect.Value) {
 	}
 }
 
-// Default is the default of a key of struct S, as its tag has it, read as the type T of its scalar. It panics where the
-// tag has none.
+// Default is the default of a key of struct S, as its tag has it, read as the type T of its scalar. It
+// panics where the tag has none.
 func Default[S, T any](key string) T {
 	f, _ := fieldOfKey(reflect.TypeFor[S](), key)
 	text, ok := f.tag.Lookup("default")

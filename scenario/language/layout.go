@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// The tags of the structs are all that decoding, merging, replacing of variables, defaults and the written-out plan
-// know of the language:
+// The tags of the structs are all that decoding, merging, replacing of variables, defaults and the
+// written-out plan know of the language:
 //
 //	plan:"key"       the key of a map
 //	form:"scalar"    what the value is when it is written as a scalar, a list, or a map (with free keys, or told by has)
@@ -23,11 +23,13 @@ import (
 //	is:"name"        a special kind of text (constraint.go)
 //	required:"true"  the key must be there
 //
-// The comment of a field is the description of its key, which ends with an example: `Example: VALUE`. In a generic struct
-// a second one, after ` | `, is for types whose values have a unit. From tags and comments schema/generate makes the
-// schemas (its walk.go has the tags that are for these alone); run `go generate ./schema` after a change.
+// The comment of a field is the description of its key, which ends with an example: `Example: VALUE`.
+// In a generic struct a second one, after ` | `, is for types whose values have a unit. From tags and
+// comments schema/generate makes the schemas (its walk.go has the tags that are for these alone); run
+// `go generate ./schema` after a change.
 
-// Place tells where a decoded value is. A value that a default gave has Implied set and a node without position.
+// Place tells where a decoded value is. A value that a default gave has Implied set and a node without
+// position.
 type Place struct {
 	Node    *source.Node
 	Path    string
@@ -210,8 +212,8 @@ func fieldOfKey(t reflect.Type, key string) (field, bool) {
 	return field{}, false
 }
 
-// fieldOfForm finds the field that holds a value written as a scalar, list, or map. Of several maps it is the one that is
-// told by no key.
+// fieldOfForm finds the field that holds a value written as a scalar, list, or map. Of several maps it
+// is the one that is told by no key.
 func fieldOfForm(t reflect.Type, form string) (field, bool) {
 	for _, f := range fields(t) {
 		if f.form == form && f.has == "" {
@@ -228,7 +230,10 @@ func fieldOfNode(t reflect.Type, n *source.Node) (field, bool) {
 			return f, true
 		}
 	}
-	return fieldOfForm(t, map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind])
+	return fieldOfForm(
+		t,
+		map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind],
+	)
 }
 
 // deref removes pointers.

@@ -129,7 +129,8 @@ func parseDuration(s string) (time.Duration, *source.Diagnostic) {
 	}
 	d, ok := source.ParseDuration(s)
 	if !ok {
-		return 0, source.Errorf(source.CodeValue, "duration %q is too large", s).Help("the longest duration is about 292 years")
+		return 0, source.Errorf(source.CodeValue, "duration %q is too large", s).
+			Help("the longest duration is about 292 years")
 	}
 	return d, nil
 }
@@ -261,7 +262,8 @@ func parseCount(s, digits, unit string) (Span, *source.Diagnostic) {
 	case "pass", "passes":
 		span.Passes = n
 	default:
-		m := source.Errorf(source.CodeValue, "span %q has an unknown unit", s).Help("counts are in requests, sequences, sessions or passes")
+		m := source.Errorf(source.CodeValue, "span %q has an unknown unit", s).
+			Help("counts are in requests, sequences, sessions or passes")
 		m.Allowed = []string{"requests", "sequences", "sessions", "passes"}
 		m.Nearest = source.Nearest(unit, m.Allowed)
 		return Span{}, m
@@ -270,7 +272,8 @@ func parseCount(s, digits, unit string) (Span, *source.Diagnostic) {
 		return Span{}, source.Errorf(source.CodeValue, "span %q is too large", s)
 	}
 	if n == 0 {
-		return Span{}, source.Errorf(source.CodeValue, "span %q is no number of %s", s, unit).Help("give at least 1")
+		return Span{}, source.Errorf(source.CodeValue, "span %q is no number of %s", s, unit).
+			Help("give at least 1")
 	}
 	return span, nil
 }
@@ -284,7 +287,8 @@ func parseConnections(s string) (any, *source.Diagnostic) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || !intForm.MatchString(s) || n < 1 || n > MaxSlots {
-		m := source.Errorf(source.CodeValue, "%q is no way to connect", s).Help(fmt.Sprintf("or a number from 1 to %d, shared by all slots", MaxSlots))
+		m := source.Errorf(source.CodeValue, "%q is no way to connect", s).
+			Help(fmt.Sprintf("or a number from 1 to %d, shared by all slots", MaxSlots))
 		m.Allowed = []string{"per_slot", "per_request"}
 		m.Nearest = source.Nearest(s, m.Allowed)
 		return nil, m
@@ -307,7 +311,8 @@ func parseInt(n *source.Node, _ string) (any, *source.Diagnostic) {
 		}
 		return v, nil
 	}
-	m := source.Errorf(source.CodeValue, "%q is not an integer", n.Text).Help("an integer is written with digits only, such as 16")
+	m := source.Errorf(source.CodeValue, "%q is not an integer", n.Text).
+		Help("an integer is written with digits only, such as 16")
 	if intForm.MatchString(n.Text) {
 		m.Detail = "leave out the quotes, or declare the variable with `type: int`"
 	} else if v, err := strconv.ParseFloat(n.Text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1e15 {
@@ -321,7 +326,8 @@ func parseNumber(n *source.Node, _ string) (any, *source.Diagnostic) {
 	if (n.Tag == "!!int" || n.Tag == "!!float") && err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		return Number(v), nil
 	}
-	return nil, source.Errorf(source.CodeValue, "%q is not a number", n.Text).Help("a number has no unit and no quotes, such as 0.5 or 20")
+	return nil, source.Errorf(source.CodeValue, "%q is not a number", n.Text).
+		Help("a number has no unit and no quotes, such as 0.5 or 20")
 }
 
 func parseBool(n *source.Node, _ string) (any, *source.Diagnostic) {
@@ -330,18 +336,22 @@ func parseBool(n *source.Node, _ string) (any, *source.Diagnostic) {
 	}
 	m := source.Errorf(source.CodeValue, "%q is not a bool", n.Text)
 	m.Allowed = []string{"true", "false"}
-	m.Nearest = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}[strings.ToLower(n.Text)]
+	m.Nearest = map[string]string{
+		"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false",
+	}[strings.ToLower(n.Text)]
 	return nil, m
 }
 
 func parseExpression(n *source.Node, path string) (any, *source.Diagnostic) {
 	if strings.TrimSpace(n.Text) == "" {
-		return nil, source.Errorf(source.CodeValue, "the expression is empty").Help("write a comparison, such as latency.p99 < 50ms")
+		return nil, source.Errorf(source.CodeValue, "the expression is empty").
+			Help("write a comparison, such as latency.p99 < 50ms")
 	}
 	return n.AsText(path), nil
 }
 
-// element is one of a tensor: what parseAny gives, or an integer that only an unsigned one of 64 bits holds, as uint64.
+// element is one of a tensor: what parseAny gives, or an integer that only an unsigned one of 64 bits
+// holds, as uint64.
 type element any
 
 func parseElement(n *source.Node, path string) (any, *source.Diagnostic) {

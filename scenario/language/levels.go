@@ -6,7 +6,8 @@ import (
 
 // Sound reports whether step and factor lead upwards.
 func (l *Levels[T]) Sound() bool {
-	return (l.Step == nil || Magnitude(l.Step.V) > 0) && (l.Factor == nil || l.Factor.V > 1) && Magnitude(l.From.V) > 0
+	return (l.Step == nil || Magnitude(l.Step.V) > 0) && (l.Factor == nil || l.Factor.V > 1) &&
+		Magnitude(l.From.V) > 0
 }
 
 // level is level i, by the closed form, so that no error adds up.

@@ -88,7 +88,8 @@ type Arrivals struct {
 	Exact *Val[bool] `plan:"exact" default:"false"`
 }
 
-// Quantity is one value, a list of levels, or a map with one form. X holds the forms that not every quantity has.
+// Quantity is one value, a list of levels, or a map with one form. X holds the forms that not every
+// quantity has.
 type Quantity[T Amount, X any] struct {
 	At   Place            `union:"quantity_$" def:"quantity_$_map" title:"$, list of $, or map"`
 	One  *Val[Derived[T]] `form:"scalar"`
@@ -100,7 +101,8 @@ type Quantity[T Amount, X any] struct {
 	// Example: [{to: 64, over: 30s}] | [{to: 1000/s, over: 30s}]
 	Ramp []*RampStep[T] `plan:"ramp"`
 	// Finds the largest value for which the conditions hold.
-	// Example: {from: 1, to: 64, while: latency.p99 < 50ms} | {from: 100/s, to: 1000/s, while: latency.p99 < 50ms}
+	// Example: {from: 1, to: 64, while: latency.p99 < 50ms} | {from: 100/s, to: 1000/s, while:
+	// latency.p99 < 50ms}
 	Search *Search[T] `plan:"search"`
 	More   X          `inline:"true"`
 }

@@ -9,8 +9,8 @@ import (
 // partKind tells what a part of a plan is.
 type partKind uint8
 
-// The kinds of part. A partMap has the keys of the language or one form without a key, a partDict those that the plan
-// chose.
+// The kinds of part. A partMap has the keys of the language or one form without a key, a partDict
+// those that the plan chose.
 const (
 	PartAbsent partKind = iota
 	PartScalar
@@ -59,8 +59,8 @@ func (p Part) Items(visit func(i int, item Part)) {
 	}
 }
 
-// Entries visits the values of a dict, or of a map in the order of the language until visit returns false. The key is ""
-// for a form that is not a map.
+// Entries visits the values of a dict, or of a map in the order of the language until visit returns
+// false. The key is "" for a form that is not a map.
 func (p Part) Entries(visit func(key string, value Part) bool) {
 	v := p.follow().v
 	if isDict(v.Type()) {

@@ -1,18 +1,19 @@
-// Package language is the plan language as Go types: one field for each key, whose tag has the key's name, default,
-// bounds and words. It reads the nodes of a plan into these types, with the place of each value.
+// Package language is the plan language as Go types: one field for each key, whose tag has the key's
+// name, default, bounds and words. It reads the nodes of a plan into these types, with the place of
+// each value.
 //
-// It is not: what a plan means (package scenario), how files and the command line are laid over each other (package
-// layer), the checks of shape that an editor also makes (package schema).
+// It is not: what a plan means (package scenario), how files and the command line are laid over each
+// other (package layer), the checks of shape that an editor also makes (package schema).
 //
-// Read plan.go, target.go, data.go, load.go and stage.go for the keys, layout.go for what their tags say, leaf.go for
-// the types of scalars, then decode.go with constraint.go, unions.go and fill.go for how a plan is read. type.go and
-// part.go are for those who walk a plan without knowing its keys.
+// Read plan.go, target.go, data.go, load.go and stage.go for the keys, layout.go for what their tags
+// say, leaf.go for the types of scalars, then decode.go with constraint.go, unions.go and fill.go for
+// how a plan is read. type.go and part.go are for those who walk a plan without knowing its keys.
 package language
 
 import "time"
 
-// Plan is a plan as it is written (see layout.go for the tags). A pointer that is nil after decoding is a key that was
-// not written; FillDefaults puts the defaults in.
+// Plan is a plan as it is written (see layout.go for the tags). A pointer that is nil after decoding
+// is a key that was not written; FillDefaults puts the defaults in.
 type Plan struct {
 	At Place
 	// The version of the plan language.

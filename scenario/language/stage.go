@@ -376,7 +376,8 @@ func (s *Stage) Requests() []Request {
 
 // Searches reports whether the load is looked for.
 func (l *Load) Searches() bool {
-	return l != nil && (l.Concurrency != nil && l.Concurrency.Search != nil || l.Rate != nil && l.Rate.Search != nil)
+	return l != nil &&
+		(l.Concurrency != nil && l.Concurrency.Search != nil || l.Rate != nil && l.Rate.Search != nil)
 }
 
 // StageIDs lists the ids of the stages in document order, and says of each whether it never runs.
@@ -394,7 +395,8 @@ func (p *Plan) StageIDs() (ids []string, never map[string]bool) {
 	return ids, never
 }
 
-// Unread reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.
+// Unread reports whether the ids of some stages could not be read, so that an id that is not found may
+// be theirs.
 func (p *Plan) Unread() bool {
 	list := p.At.Node.Get("stages")
 	unread := list == nil || len(list.Items) != len(p.Stages) ||
@@ -416,8 +418,8 @@ func (a *Assertion) StableID(owner string, index int) string {
 	return fmt.Sprintf("%s/%d", owner, index+1)
 }
 
-// UsedBy is a copy of an slo's assertion as a stage uses it: what the use writes beside the name wins. An id gets the
-// stage's name before it, because several stages may use the slo.
+// UsedBy is a copy of an slo's assertion as a stage uses it: what the use writes beside the name wins.
+// An id gets the stage's name before it, because several stages may use the slo.
 func (a *Assertion) UsedBy(use *Assertion, owner string) *Assertion {
 	copied := *a
 	if a.ID != nil {

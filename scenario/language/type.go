@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Type is the type of a value of a plan: what may be written at a place. The zero Type is a place that the language
-// does not know.
+// Type is the type of a value of a plan: what may be written at a place. The zero Type is a place that
+// the language does not know.
 type Type struct{ t reflect.Type }
 
 // TypeOf is the type of one of the structs of this package, or of a list of them.

@@ -24,7 +24,9 @@ func unions() []union {
 	of := func(types ...reflect.Type) []reflect.Type { return types }
 	return []union{
 		{
-			name: "load", in: of(reflect.TypeFor[Load]()), keys: []string{"concurrency", "rate", "intervals", "schedule"},
+			name: "load", in: of(reflect.TypeFor[Load]()), keys: []string{
+				"concurrency", "rate", "intervals", "schedule",
+			},
 			none: "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
 		},
 		{
@@ -33,7 +35,9 @@ func unions() []union {
 			none: "write a value, a list of values, or {levels: {from: 1, to: 8}}",
 		},
 		{
-			name: "extent", in: of(reflect.TypeFor[Stage](), reflect.TypeFor[Defaults]()), keys: []string{"for", "until"},
+			name: "extent", in: of(
+				reflect.TypeFor[Stage](), reflect.TypeFor[Defaults](),
+			), keys: []string{"for", "until"},
 			none: "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
 		},
 		{
@@ -111,7 +115,8 @@ func (d *Decoder) exclusive(t reflect.Type, n *source.Node, path string) {
 }
 
 func (d *Decoder) noneNamed(u union, n *source.Node, path string) {
-	if u.optional || u.name == "extent" && endsByItself(n.Get("load")) || d.Known[path] || strings.HasPrefix(path, "/defaults/") { // a stage may name the member
+	if u.optional || u.name == "extent" && endsByItself(n.Get("load")) || d.Known[path] ||
+		strings.HasPrefix(path, "/defaults/") { // a stage may name the member
 		return
 	}
 	if slices.ContainsFunc(d.stray[path], u.mayBe) {
@@ -122,7 +127,10 @@ func (d *Decoder) noneNamed(u union, n *source.Node, path string) {
 			return
 		}
 	}
-	d.Diags = append(d.Diags, source.Errorf(source.CodeExactlyOne, "%s has none of %s", Subject(n, path), source.QuoteAll(u.keys, "and")).Help(u.none).
+	d.Diags = append(d.Diags, source.Errorf(
+		source.CodeExactlyOne, "%s has none of %s", Subject(n, path),
+		source.QuoteAll(u.keys, "and"),
+	).Help(u.none).
 		Among("", u.keys).
 		At(path, n.Pos, 0))
 }
@@ -138,7 +146,10 @@ func (d *Decoder) severalNamed(u union, found []source.Entry, path string) {
 		named = append(named, fmt.Sprintf("%q at %s", e.Key, source.Short(e.KeyPos)))
 	}
 	second := found[1]
-	d.Diags = append(d.Diags, source.Errorf(source.CodeExactlyOne, "%s", "only one of these is allowed here: "+strings.Join(named, ", ")).Help("keep one of them").
+	d.Diags = append(d.Diags, source.Errorf(
+		source.CodeExactlyOne, "%s",
+		"only one of these is allowed here: "+strings.Join(named, ", "),
+	).Help("keep one of them").
 		Among("", u.keys).
 		AtKey(path+source.JoinPointer(second.Key), second.KeyPos, second.Key))
 }
@@ -148,7 +159,8 @@ func (d *Decoder) fits(t reflect.Type, n *source.Node, path string) {
 	for _, f := range fields(t) {
 		with := f.with
 		e := n.Entry(f.key)
-		if e == nil || len(with) == 0 || slices.ContainsFunc(with, func(key string) bool { return n.Get(key) != nil }) {
+		if e == nil || len(with) == 0 ||
+			slices.ContainsFunc(with, func(key string) bool { return n.Get(key) != nil }) {
 			continue
 		}
 		member, settled := "", false // the key of the union that is there instead
@@ -161,7 +173,8 @@ func (d *Decoder) fits(t reflect.Type, n *source.Node, path string) {
 		}
 		m := source.Errorf(source.CodeDoesNotFit, "%q needs %s beside it", f.key, source.QuoteAll(with, "or"))
 		switch {
-		case settled || slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
+		case settled ||
+			slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
 			continue
 		case member != "":
 			m = source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", f.key, member).

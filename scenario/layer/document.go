@@ -1,11 +1,12 @@
-// Package layer makes one document of all that a plan is written in: the plans that it extends, its profiles, the
-// command line, `defaults`, mixes, matrices and variables. It works on nodes, and what it knows of keys it asks package
-// language. Each value of the document knows where it came from.
+// Package layer makes one document of all that a plan is written in: the plans that it extends, its
+// profiles, the command line, `defaults`, mixes, matrices and variables. It works on nodes, and what
+// it knows of keys it asks package language. Each value of the document knows where it came from.
 //
 // It is not: a check of what the document says (package scenario), a reader of values (package language).
 //
-// Read document.go first, then in the order in which layers come: extends.go, merge.go, merge_stages.go, sets.go,
-// variables.go, varfile.go, substitute.go, points.go with matrix.go, and origin.go.
+// Read document.go first, then in the order in which layers come: extends.go, merge.go,
+// merge_stages.go, sets.go, variables.go, varfile.go, substitute.go, points.go with matrix.go, and
+// origin.go.
 package layer
 
 import (
@@ -19,8 +20,8 @@ import (
 
 // Overrides are what the command line and the environment change in a plan. The zero value changes nothing.
 //
-// Precedence, weakest first: extends, the plan, Profiles in order, Sets; for a variable: its default so far, Env, VarFiles
-// in order, Vars.
+// Precedence, weakest first: extends, the plan, Profiles in order, Sets; for a variable: its default
+// so far, Env, VarFiles in order, Vars.
 type Overrides struct {
 	Profiles []string                    // names, of --profile
 	Vars     []string                    // "name=value", of --var
@@ -47,7 +48,8 @@ type Document struct {
 	covered []*source.Node // trees that something was laid over
 }
 
-// ReadDocument reads the text of a plan, and the plans that it extends. Without a document the diagnostics say why.
+// ReadDocument reads the text of a plan, and the plans that it extends. Without a document the
+// diagnostics say why.
 func ReadDocument(file string, data []byte, o Overrides) (*Document, source.Diagnostics) {
 	root, diags := source.Parse(file, data)
 	if !isPlan(root, data) {
@@ -56,7 +58,10 @@ func ReadDocument(file string, data []byte, o Overrides) (*Document, source.Diag
 	if root == nil || slices.ContainsFunc(diags, leavesHole) {
 		return nil, diags
 	}
-	r := &Document{File: file, Dir: filepath.Dir(file), layers: newLayers(), Diags: diags, Overrides: o, text: data}
+	r := &Document{
+		File: file, Dir: filepath.Dir(file), layers: newLayers(), Diags: diags, Overrides: o,
+		text: data,
+	}
 	r.Root = r.extend(root, []string{file})
 	return r, nil
 }
@@ -70,8 +75,8 @@ func leavesHole(d source.Diagnostic) bool {
 	return false
 }
 
-// Merge applies profiles and the command line and merges the defaults, all on nodes. Variables are still in the tree
-// that it returns.
+// Merge applies profiles and the command line and merges the defaults, all on nodes. Variables are
+// still in the tree that it returns.
 func (r *Document) Merge() *source.Node {
 	o := r.Overrides
 	r.profile(o.Profiles)
@@ -104,8 +109,8 @@ func (r *Document) Substitute(merged *source.Node) {
 // FlagBaseline is the file of positions that mean --baseline.
 const FlagBaseline = "--baseline"
 
-// compareWith puts the stored result that the command line names in the place of the plan's baseline. Its path is relative
-// to where the command is run, not to the plan.
+// compareWith puts the stored result that the command line names in the place of the plan's baseline.
+// Its path is relative to where the command is run, not to the plan.
 func (r *Document) compareWith(file string) {
 	if file == "" {
 		return
@@ -126,8 +131,8 @@ func (r *Document) compareWith(file string) {
 	in.Entries = append(in.Entries, source.Entry{Key: key, KeyPos: at, Value: named})
 }
 
-// MayBeSecret reports whether what stands at a mistake may be the value of a secret that is not known as one: a file of
-// variables, or a --var with a wrong name.
+// MayBeSecret reports whether what stands at a mistake may be the value of a secret that is not known
+// as one: a file of variables, or a --var with a wrong name.
 func (o Overrides) MayBeSecret(d source.Diagnostic) bool {
 	return slices.Contains(o.VarFiles, d.Pos.File) || d.Pos.File == "--var" && d.Code == source.CodeVarUnknown
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// extend gives root merged over the plan that it extends, and that over its own base, and so on. chain holds the files
-// above, as they were named. The result has no `extends`. Where a file on the way cannot be read, which is reported, it is
-// what is there: the rest is checked as far as that goes (fromBase).
+// extend gives root merged over the plan that it extends, and that over its own base, and so on. chain
+// holds the files above, as they were named. The result has no `extends`. Where a file on the way
+// cannot be read, which is reported, it is what is there: the rest is checked as far as that goes
+// (fromBase).
 func (r *Document) extend(root *source.Node, chain []string) *source.Node {
 	e := root.Entry("extends")
 	if e == nil {
@@ -45,7 +46,8 @@ func (r *Document) extend(root *source.Node, chain []string) *source.Node {
 	return merged
 }
 
-// MayBeInBase reports whether a mistake may follow from a base that could not be read: what the plan lacks may be there.
+// MayBeInBase reports whether a mistake may follow from a base that could not be read: what the plan
+// lacks may be there.
 func (r *Document) MayBeInBase(code string) bool {
 	if !r.layers.partial {
 		return false
@@ -71,7 +73,8 @@ func extended(e *source.Entry) (string, *source.Diagnostic) {
 	case e.Value.Kind != source.Scalar || text == "":
 		return "", source.Errorf(source.CodeType, "extends names no file").Help(detail)
 	case strings.Contains(text, "${"):
-		return "", source.Errorf(source.CodeVarSyntax, "extends cannot hold a variable").Help("plans are merged before variables are known")
+		return "", source.Errorf(source.CodeVarSyntax, "extends cannot hold a variable").
+			Help("plans are merged before variables are known")
 	}
 	return e.Value.Text, nil
 }
@@ -81,7 +84,10 @@ func circle(chain []string) *source.Diagnostic {
 	last := len(chain) - 1
 	for i, file := range chain[:last] {
 		if identity(file) == identity(chain[last]) {
-			return source.Errorf(source.CodeExtends, "%s", "plans extend each other in a circle: "+strings.Join(chain[i:], " → "))
+			return source.Errorf(
+				source.CodeExtends, "%s",
+				"plans extend each other in a circle: "+strings.Join(chain[i:], " → "),
+			)
 		}
 	}
 	return nil
@@ -102,7 +108,8 @@ func identity(file string) string {
 func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
 	data, err := ReadSome(name)
 	if err != nil {
-		r.refuse(e, source.Errorf(source.CodeFile, "plan %q cannot be read: %v", name, Cause(err)).Help("a path is relative to the file that holds it"))
+		r.refuse(e, source.Errorf(source.CodeFile, "plan %q cannot be read: %v", name, Cause(err)).
+			Help("a path is relative to the file that holds it"))
 		return nil, false
 	}
 	root, diags := source.Parse(name, data)
@@ -117,7 +124,9 @@ func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
 		return nil, false
 	}
 	if v := root.Get("version"); v != nil && v.Text != "1" {
-		r.Diags = append(r.Diags, source.Errorf(source.CodeVersion, "version %s of the plan language is not known", v.Text).
+		r.Diags = append(r.Diags, source.Errorf(
+			source.CodeVersion, "version %s of the plan language is not known", v.Text,
+		).
 			Among("", []string{"1"}).
 			At("/version", v.Pos, 0))
 	}
@@ -135,8 +144,8 @@ func without(n *source.Node, keys ...string) *source.Node {
 	return &c
 }
 
-// profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that nobody chose are
-// looked at too: their stages and variables must be there.
+// profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that
+// nobody chose are looked at too: their stages and variables must be there.
 func (r *Document) profile(chosen []string) {
 	r.covered = append(r.covered, r.Root)
 	r.Profiles = r.Root.Get("profiles")
@@ -216,8 +225,8 @@ type Outline struct {
 	Stages         []string // those of groups too
 }
 
-// OutlineOf reads the outline of the plan in file, what it extends included. Mistakes in the plan are passed over; a file that
-// cannot be read has no names.
+// OutlineOf reads the outline of the plan in file, what it extends included. Mistakes in the plan are
+// passed over; a file that cannot be read has no names.
 func OutlineOf(file string) (o Outline) {
 	data, err := ReadSome(file)
 	if err != nil {

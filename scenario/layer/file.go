@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
-// ReadSome reads a file up to a little more than a plan may have, so that source can say that it is too large.
+// ReadSome reads a file up to a little more than a plan may have, so that source can say that it is
+// too large.
 func ReadSome(file string) ([]byte, error) {
 	f, err := regular.Open(file, math.MaxInt64-1)
 	if err != nil {

@@ -17,8 +17,8 @@ const maxPoints = 256
 // Pair is one entry of a map whose order is fixed.
 type Pair struct{ Key, Value string }
 
-// Point is one point of a matrix: what tells it from the others, and all of its values. They are read as variables
-// with the name matrix.AXIS.
+// Point is one point of a matrix: what tells it from the others, and all of its values. They are read
+// as variables with the name matrix.AXIS.
 type Point struct {
 	At     []Pair // axes, the first outermost; of an added point all its values
 	Values []*Variable
@@ -71,8 +71,8 @@ func (p *Point) id() string {
 //	matrix  = { axis ": [" value { "," value } "]" } [ "include: [" values { "," values } "]" ] [ "exclude: [" values … "]" ]
 //	values  = "{" axis ": " value { "," axis ": " value } "}"
 //
-// exclude comes first: it removes the points that have all its values. Then each include adds its other values to the
-// points that have its values of axes; where none has, it is a point of its own.
+// exclude comes first: it removes the points that have all its values. Then each include adds its
+// other values to the points that have its values of axes; where none has, it is a point of its own.
 type matrix struct {
 	subs   *Substitution
 	path   string
@@ -106,7 +106,10 @@ func (m *matrix) expand(n *source.Node) {
 		count = min(count*max(len(e.Value.Items), 1), maxPoints+1)
 	}
 	if count > maxPoints {
-		m.refuse(n.Pos, 0, "", fmt.Sprintf("the matrix has more than %d points", maxPoints), "leave out values, or split the stage")
+		m.refuse(
+			n.Pos, 0, "", fmt.Sprintf("the matrix has more than %d points", maxPoints),
+			"leave out values, or split the stage",
+		)
 	}
 	if m.failed {
 		return
@@ -132,7 +135,10 @@ func (m *matrix) axis(e source.Entry) {
 	width := utf8.RuneCountInString(e.Key)
 	switch {
 	case !language.AxisForm.MatchString(e.Key):
-		m.refuse(e.KeyPos, width, e.Key, fmt.Sprintf("axis name %q is not allowed", e.Key), "use letters, digits and _, first a letter or _")
+		m.refuse(
+			e.KeyPos, width, e.Key, fmt.Sprintf("axis name %q is not allowed", e.Key),
+			"use letters, digits and _, first a letter or _",
+		)
 	case e.Value.Kind != source.List:
 		m.failed = true // reported by the schema
 	case len(e.Value.Items) == 0:
@@ -162,9 +168,15 @@ func (m *matrix) value(n *source.Node, path string, named bool) bool {
 	case !named:
 		return true
 	case m.subs.shown[n] != "":
-		m.refuse(n.Pos, m.width(n), path, "a value of an axis cannot be secret: it stands in the names of results", "")
+		m.refuse(
+			n.Pos, m.width(n), path,
+			"a value of an axis cannot be secret: it stands in the names of results", "",
+		)
 	case n.Text == "" || strings.ContainsAny(n.Text, `,[]"`) || strings.ContainsFunc(n.Text, unicode.IsControl):
-		m.refuse(n.Pos, m.width(n), path, fmt.Sprintf("%q cannot be the value of an axis", n.Text), "it stands in the names of results, so it holds none of , [ ] \" and is not empty")
+		m.refuse(
+			n.Pos, m.width(n), path, fmt.Sprintf("%q cannot be the value of an axis", n.Text),
+			"it stands in the names of results, so it holds none of , [ ] \" and is not empty",
+		)
 	default:
 		return true
 	}
@@ -217,7 +229,11 @@ func (m *matrix) entries(list *source.Node, key string) []*source.Node {
 				})
 				ok = false
 			} else if !language.AxisForm.MatchString(e.Key) {
-				m.refuse(e.KeyPos, utf8.RuneCountInString(e.Key), path, fmt.Sprintf("axis name %q is not allowed", e.Key), "use letters, digits and _, first a letter or _")
+				m.refuse(
+					e.KeyPos, utf8.RuneCountInString(e.Key), path,
+					fmt.Sprintf("axis name %q is not allowed", e.Key),
+					"use letters, digits and _, first a letter or _",
+				)
 				ok = false
 			}
 		}

@@ -9,19 +9,19 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// layers lays trees over each other by one rule, before anything is decoded: a base under a plan (`extends`), a plan
-// under its profiles, `defaults` under each stage. The rule: maps merge; stages merge by id; anything else is replaced;
-// naming a member of a union removes the others together with the options that fit only them; null removes a key; a
-// scalar for a variable is its default.
+// layers lays trees over each other by one rule, before anything is decoded: a base under a plan
+// (`extends`), a plan under its profiles, `defaults` under each stage. The rule: maps merge; stages
+// merge by id; anything else is replaced; naming a member of a union removes the others together with
+// the options that fit only them; null removes a key; a scalar for a variable is its default.
 type layers struct {
 	names []string                // of what was merged, weakest first
 	from  map[*source.Node]string // the layer that a value stands in; none: the plan itself
-	// nulls are those that may remove a key, and whether they did. They stay in the tree until the defaults are merged,
-	// because what they remove may come from there.
+	// nulls are those that may remove a key, and whether they did. They stay in the tree until the
+	// defaults are merged, because what they remove may come from there.
 	nulls map[*source.Node]bool
 	diags source.Diagnostics
-	// partial: a base could not be read. What seems to change a stage that is not there is then the stage, as far as it is
-	// known.
+	// partial: a base could not be read. What seems to change a stage that is not there is then the
+	// stage, as far as it is known.
 	partial bool
 }
 
@@ -33,8 +33,8 @@ func newLayers() *layers {
 type layer struct {
 	*layers
 	path string // JSON pointer of the upper tree in its file
-	// below: what is merged stands where the lower tree has it; a stage stands in the plan, not in the profile that
-	// changes it. The defaults are the exception: a stage stands above them.
+	// below: what is merged stands where the lower tree has it; a stage stands in the plan, not in the
+	// profile that changes it. The defaults are the exception: a stage stands above them.
 	below bool
 }
 
@@ -99,7 +99,8 @@ func (l layer) named(n *source.Node) *source.Node {
 	return &c
 }
 
-// oneForSeveral refuses `target` over `targets` and `data` over `datasets`: which of them is meant is not said.
+// oneForSeveral refuses `target` over `targets` and `data` over `datasets`: which of them is meant is
+// not said.
 func (l layer) oneForSeveral(under, over *source.Node) *source.Node {
 	c := *over
 	for _, pair := range [...][2]string{{"target", "targets"}, {"data", "datasets"}} {
@@ -120,14 +121,18 @@ func (l layer) oneForSeveral(under, over *source.Node) *source.Node {
 	return &c
 }
 
-// longVariable gives the declarations of a variable as maps. A scalar over a declaration is its default and leaves the
-// type as it was, so that a slip in a profile cannot turn a duration into a number.
+// longVariable gives the declarations of a variable as maps. A scalar over a declaration is its
+// default and leaves the type as it was, so that a slip in a profile cannot turn a duration into a
+// number.
 func longVariable(under, over *source.Node) (longUnder, longOver *source.Node) {
 	long := func(n *source.Node) *source.Node {
 		if n.Kind != source.Scalar {
 			return n
 		}
-		return &source.Node{Kind: source.Map, Pos: n.Pos, Entries: []source.Entry{{Key: "default", KeyPos: n.Pos, Value: n}}}
+		return &source.Node{
+			Kind: source.Map, Pos: n.Pos,
+			Entries: []source.Entry{{Key: "default", KeyPos: n.Pos, Value: n}},
+		}
 	}
 	if under.Kind != source.Scalar && under.Kind != source.Map {
 		return long(under), long(over)
@@ -136,11 +141,15 @@ func longVariable(under, over *source.Node) (longUnder, longOver *source.Node) {
 	if longOver.Get("default") == nil || longOver.Get("type") != nil {
 		return longUnder, longOver
 	}
-	if before := longUnder.Get("default"); before != nil && before.Kind == source.Scalar && longUnder.Get("type") == nil {
+	if before := longUnder.Get("default"); before != nil && before.Kind == source.Scalar &&
+		longUnder.Get("type") == nil {
 		word := source.Plain(typeOfForm(before), before.Pos)
 		typed := *longOver // the profile itself stays as it is written
 		longOver = &typed
-		longOver.Entries = append(slices.Clone(longOver.Entries), source.Entry{Key: "type", KeyPos: before.Pos, Value: word})
+		longOver.Entries = append(
+			slices.Clone(longOver.Entries),
+			source.Entry{Key: "type", KeyPos: before.Pos, Value: word},
+		)
 	}
 	return longUnder, longOver
 }
@@ -151,8 +160,8 @@ func (l layer) report(code, path string, at source.Pos, key string, d source.Dia
 	l.diags = append(l.diags, d)
 }
 
-// learn notes which layer the values of a tree stand in, and which of its nulls may remove a key: those of maps, not
-// those of lists.
+// learn notes which layer the values of a tree stand in, and which of its nulls may remove a key:
+// those of maps, not those of lists.
 func (l *layers) learn(n *source.Node, name string, removes bool) {
 	if name != "" && l.from[n] == "" {
 		l.from[n] = name
@@ -231,7 +240,8 @@ func (l *layers) mergeDefaults(root *source.Node) *source.Node {
 	return &plan
 }
 
-// mergeMixes gives the plan with the request keys of every stage merged under the entries of its mix. Nulls are gone.
+// mergeMixes gives the plan with the request keys of every stage merged under the entries of its mix.
+// Nulls are gone.
 func (l *layers) mergeMixes(root *source.Node) *source.Node {
 	stages := root.Get("stages")
 	if stages == nil || stages.Kind != source.List {

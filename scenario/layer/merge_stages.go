@@ -42,7 +42,8 @@ func stageIDs(stages *source.Node) []string {
 	return ids
 }
 
-// stages merges stages by id: a list, or a profile's map from id. Stages that are new follow the others; a map has none.
+// stages merges stages by id: a list, or a profile's map from id. Stages that are new follow the
+// others; a map has none.
 func (l layer) stages(under, over *source.Node) *source.Node {
 	switch over.Kind {
 	case source.Map:
@@ -84,7 +85,10 @@ func (l layer) stageMap(under, over *source.Node) *source.Node {
 func withID(e source.Entry) *source.Node {
 	c := *e.Value
 	if c.Kind == source.Map && c.Entry("id") == nil {
-		c.Entries = append([]source.Entry{{Key: "id", KeyPos: e.KeyPos, Value: source.Plain(e.Key, e.KeyPos)}}, c.Entries...)
+		c.Entries = append(
+			[]source.Entry{{Key: "id", KeyPos: e.KeyPos, Value: source.Plain(e.Key, e.KeyPos)}},
+			c.Entries...,
+		)
 	}
 	return &c
 }
@@ -126,12 +130,14 @@ func appended(list, item *source.Node) *source.Node {
 	return &c
 }
 
-// group lays a group over the one that has one of its members: members merge by id, new ones join, and what the group
-// says itself is merged. A group of which nothing is known is new.
+// group lays a group over the one that has one of its members: members merge by id, new ones join, and
+// what the group says itself is merged. A group of which nothing is known is new.
 func (l layer) group(under, over, members *source.Node) *source.Node {
 	ids := stageIDs(members)
 	at := slices.IndexFunc(under.Items, func(item *source.Node) bool {
-		return slices.ContainsFunc(stageIDs(&source.Node{Kind: source.List, Items: []*source.Node{item}}), func(id string) bool { return slices.Contains(ids, id) })
+		return slices.ContainsFunc(stageIDs(
+			&source.Node{Kind: source.List, Items: []*source.Node{item}},
+		), func(id string) bool { return slices.Contains(ids, id) })
 	})
 	if at < 0 {
 		return appended(under, over)
@@ -142,7 +148,9 @@ func (l layer) group(under, over, members *source.Node) *source.Node {
 		if below.Get("parallel") == nil || slices.Contains(stageIDs(others), id) {
 			e := over.Entry("parallel")
 			l.report(source.CodeOverlay, "/stages", e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf("stage %q does not stand in this group in the plan below", id), Detail: "change it by its id outside of a group",
+				Summary: fmt.Sprintf(
+					"stage %q does not stand in this group in the plan below", id,
+				), Detail: "change it by its id outside of a group",
 			})
 			return under
 		}

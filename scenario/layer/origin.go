@@ -12,8 +12,9 @@ import (
 type Origin struct {
 	Path string // JSON pointer into Plan.Resolved
 	Key  string // the same as --set takes it: stages.steady.for
-	// From is what gave it: "plan", "default" (of the language), "extends FILE", "profile NAME", "--set", "vars" (a variable's
-	// own default), "env NAME", "--var NAME", "--var-file FILE"; after "defaults, " when it came to a stage through these.
+	// From is what gave it: "plan", "default" (of the language), "extends FILE", "profile NAME",
+	// "--set", "vars" (a variable's own default), "env NAME", "--var NAME", "--var-file FILE"; after
+	// "defaults, " when it came to a stage through these.
 	From     string
 	Variable string     // the variables in it; "" none
 	Pos      source.Pos // of the value as it was written; the zero Pos for a default of the language
@@ -69,8 +70,8 @@ func (v *Variable) Source() string {
 	return v.From
 }
 
-// FolderOf is what the paths in n are relative to: the folder of the file that holds them. What comes from the command line
-// counts as part of the plan.
+// FolderOf is what the paths in n are relative to: the folder of the file that holds them. What comes
+// from the command line counts as part of the plan.
 func FolderOf(plan string, n *source.Node) string {
 	if n == nil || n.Pos.File == "" || strings.HasPrefix(n.Pos.File, "--") {
 		return filepath.Dir(plan)

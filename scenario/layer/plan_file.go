@@ -8,11 +8,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// A file that is no plan may hold anything, and who names it as one (`extends: /etc/passwd`) may not be allowed to read it.
-// So a message about such a file shows nothing of what stands in it.
+// A file that is no plan may hold anything, and who names it as one (`extends: /etc/passwd`) may not
+// be allowed to read it. So a message about such a file shows nothing of what stands in it.
 
-// planText finds the beginning of a key that only plans have, for files that are no YAML: at the start of a line, or in one
-// line of JSON.
+// planText finds the beginning of a key that only plans have, for files that are no YAML: at the start
+// of a line, or in one line of JSON.
 var planText = regexp.MustCompile(`(?m)(?:^|[{,][ \t]*)["']?(?:stages|targets?|extends|slos|datasets|version["']?[ \t]*:[ \t]*1[ \t\r]*(?:$|,))["']?[ \t]*(?::|$|,)`)
 
 // isPlan reports whether a file is meant as a plan. root is what was read of it; nil: it is no YAML.
@@ -44,7 +44,8 @@ func isPlan(root *source.Node, data []byte) bool {
 	return false
 }
 
-// notAPlan is a mistake about a file that shows nothing of it. found is what its reader says: of an empty file, that.
+// notAPlan is a mistake about a file that shows nothing of it. found is what its reader says: of an
+// empty file, that.
 func notAPlan(file string, found source.Diagnostics) source.Diagnostic {
 	if len(found) > 0 && found[0].Code == "empty-plan" {
 		d := found[0]

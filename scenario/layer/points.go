@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// stages is what substitution knows of the stages of a plan: a stage with a matrix becomes one for each point.
+// stages is what substitution knows of the stages of a plan: a stage with a matrix becomes one for
+// each point.
 type stages struct {
 	scope  *Point                  // of the stage at hand; nil: it has no matrix
 	peers  []*Point                // all of its points
@@ -30,8 +31,8 @@ func (v *Variable) ofMatrix() bool { return strings.HasPrefix(v.Name, "matrix.")
 
 func (v *Variable) axis() string { return strings.TrimPrefix(v.Name, "matrix.") }
 
-// find is the variable or the point's value of a name. Where the points are not known yet, any may be meant: its value
-// is then not usable.
+// find is the variable or the point's value of a name. Where the points are not known yet, any may be
+// meant: its value is then not usable.
 func (s *Substitution) find(name string) *Variable {
 	if !strings.HasPrefix(name, "matrix.") {
 		return s.vars.Find(name)
@@ -53,8 +54,8 @@ func (s *Substitution) within(p *Point, n *source.Node, t language.Type, path st
 	return s.tree(n, t, path)
 }
 
-// stageList replaces the references of a list of stages, of which those with a matrix become several. path is that of the
-// list in the plan, to that in the tree which is made.
+// stageList replaces the references of a list of stages, of which those with a matrix become several.
+// path is that of the list in the plan, to that in the tree which is made.
 func (s *Substitution) stageList(list *source.Node, t language.Type, path, to string) *source.Node {
 	c := *list
 	c.Items = nil
@@ -127,9 +128,12 @@ func (s *stages) InPlan(path string) string {
 }
 
 // expanded gives a stage for each point of its matrix.
-func (s *Substitution) expanded(item *source.Node, e *source.Entry, t language.Type, path string) []*source.Node {
+func (s *Substitution) expanded(
+	item *source.Node, e *source.Entry, t language.Type, path string,
+) []*source.Node {
 	if id := item.Entry("id"); id != nil && strings.Contains(id.Value.Text, "${matrix.") {
-		s.diags = append(s.diags, source.Errorf(source.CodeMatrix, "the points of a stage share its id").Help("write the id alone; results are named by id and point").
+		s.diags = append(s.diags, source.Errorf(source.CodeMatrix, "the points of a stage share its id").
+			Help("write the id alone; results are named by id and point").
 			At(path+"/id", id.Value.Pos, 0))
 	}
 	rules := s.tree(e.Value, language.TypeOf[language.Opaque](), path+"/matrix")
@@ -165,7 +169,9 @@ func (s *Substitution) idleAxes(e *source.Entry) {
 // unknownAxis says what is wrong with a reference to an axis.
 func (s *Substitution) unknownAxis(d *source.Diagnostic, axis string) {
 	if s.scope == nil {
-		d.Summary, d.Detail = fmt.Sprintf("${matrix.%s} stands outside of a stage with a matrix", axis), "it is the value of an axis in the stage that has it"
+		d.Summary, d.Detail = fmt.Sprintf(
+			"${matrix.%s} stands outside of a stage with a matrix", axis,
+		), "it is the value of an axis in the stage that has it"
 		return
 	}
 	elsewhere := slices.ContainsFunc(s.peers, func(p *Point) bool { return p.Find("matrix."+axis) != nil })

@@ -14,8 +14,8 @@ import (
 //	set  = path "=" value
 //	path = step *( "." step )      ; a key of a map, or the id of an item of a list; a key may hold dots
 //
-// A key may be new where the language knows it, because it may come from the defaults. A name that the plan chose may
-// not: a path that leads nowhere is an error.
+// A key may be new where the language knows it, because it may come from the defaults. A name that the
+// plan chose may not: a path that leads nowhere is an error.
 func applySets(root *source.Node, sets []string) source.Diagnostics {
 	var diags source.Diagnostics
 	for i, arg := range sets {
@@ -50,7 +50,9 @@ func (s *setter) apply(root *source.Node) *source.Diagnostic {
 }
 
 // into puts value at the end of the steps below n, whose type is t.
-func (s *setter) into(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) into(
+	n *source.Node, t language.Type, steps []string, value *source.Node,
+) *source.Diagnostic {
 	switch n.Kind {
 	case source.Map:
 		return s.intoMap(n, t, steps, value)
@@ -61,7 +63,9 @@ func (s *setter) into(n *source.Node, t language.Type, steps []string, value *so
 	return s.failed("leads into a scalar", "leave out the last part of the path", nil)
 }
 
-func (s *setter) intoMap(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) intoMap(
+	n *source.Node, t language.Type, steps []string, value *source.Node,
+) *source.Diagnostic {
 	for k := len(steps); k > 0; k-- {
 		key := strings.Join(steps[:k], ".")
 		e := n.Entry(key)
@@ -98,9 +102,11 @@ func (s *setter) replace(t language.Type, e *source.Entry, value *source.Node) {
 	e.Value = value
 }
 
-// create puts value under a key that the language knows and the plan does not write, such as one that comes from the
-// defaults.
-func (s *setter) create(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+// create puts value under a key that the language knows and the plan does not write, such as one that
+// comes from the defaults.
+func (s *setter) create(
+	n *source.Node, t language.Type, steps []string, value *source.Node,
+) *source.Diagnostic {
 	if len(steps) == 1 {
 		s.add(n, t, steps[0], value)
 		return nil
@@ -113,7 +119,9 @@ func (s *setter) create(n *source.Node, t language.Type, steps []string, value *
 
 // add writes a new key; naming a member of a union removes the others.
 func (s *setter) add(n *source.Node, t language.Type, key string, value *source.Node) {
-	fresh := source.Entry{Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value}
+	fresh := source.Entry{
+		Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value,
+	}
 	over := &source.Node{Kind: source.Map, Entries: []source.Entry{fresh}}
 	gone := t.AsMap().Displaced(over)
 	var kept []source.Entry
@@ -125,7 +133,9 @@ func (s *setter) add(n *source.Node, t language.Type, key string, value *source.
 	n.Entries = append(kept, fresh)
 }
 
-func (s *setter) intoList(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) intoList(
+	n *source.Node, t language.Type, steps []string, value *source.Node,
+) *source.Diagnostic {
 	var ids []string
 	for _, item := range withMembers(n.Items, t) {
 		id := item.Get("id")
@@ -138,7 +148,10 @@ func (s *setter) intoList(n *source.Node, t language.Type, steps []string, value
 		}
 		s.done += utf8.RuneCountInString(id.Text) + 1
 		if len(steps) == 1 {
-			return s.failed("names an item of a list, not a key in it", "add the key: --set "+strings.Join(s.steps, ".")+".KEY=VALUE", nil)
+			return s.failed(
+				"names an item of a list, not a key in it",
+				"add the key: --set "+strings.Join(s.steps, ".")+".KEY=VALUE", nil,
+			)
 		}
 		if t.IsStages() {
 			return s.into(item, language.TypeOf[language.Stage](), steps[1:], value)
@@ -146,7 +159,10 @@ func (s *setter) intoList(n *source.Node, t language.Type, steps []string, value
 		return s.into(item, t.Item(), steps[1:], value)
 	}
 	if len(ids) == 0 {
-		return s.failed("leads into a list whose items have no id", "set the whole list in the plan, or use a variable", nil)
+		return s.failed(
+			"leads into a list whose items have no id",
+			"set the whole list in the plan, or use a variable", nil,
+		)
 	}
 	return s.failed(fmt.Sprintf("matches nothing: no item has the id %q", steps[0]), "", ids)
 }

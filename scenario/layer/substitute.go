@@ -19,8 +19,8 @@ import (
 //	text      = *( "$${" | reference | character )     ; "$${" is a literal "${"
 //	reference = "${" name "}"
 //
-// A scalar that is one reference has the variable's type; a reference inside a text is text. Expressions keep their
-// references: there they are typed operands.
+// A scalar that is one reference has the variable's type; a reference inside a text is text.
+// Expressions keep their references: there they are typed operands.
 type Substitution struct {
 	vars     *Variables
 	diags    source.Diagnostics
@@ -41,8 +41,9 @@ func newSubstitution(vars *Variables) *Substitution {
 	}
 }
 
-// tree gives n with its references replaced; n itself stays as it is. t is the type that n fills, unknown where the
-// language knows none: there unknown references are left to the mistake that is reported anyway.
+// tree gives n with its references replaced; n itself stays as it is. t is the type that n fills,
+// unknown where the language knows none: there unknown references are left to the mistake that is
+// reported anyway.
 func (s *Substitution) tree(n *source.Node, t language.Type, path string) *source.Node {
 	switch n.Kind {
 	case source.Map:
@@ -87,7 +88,8 @@ func (s *Substitution) tree(n *source.Node, t language.Type, path string) *sourc
 	return n
 }
 
-// mark marks the variables that a tree mentions as used: what an overlay took out of the plan may stand in it tomorrow.
+// mark marks the variables that a tree mentions as used: what an overlay took out of the plan may
+// stand in it tomorrow.
 func (s *Substitution) mark(n *source.Node) {
 	for _, e := range n.Entries {
 		s.mark(e.Value)
@@ -104,7 +106,8 @@ func (s *Substitution) mark(n *source.Node) {
 	}
 }
 
-// mentions marks the variables that a tree mentions as used; it is part of no plan yet, a profile that nobody chose.
+// mentions marks the variables that a tree mentions as used; it is part of no plan yet, a profile that
+// nobody chose.
 func (s *Substitution) mentions(n *source.Node, path string) {
 	for _, e := range n.Entries {
 		s.mentions(e.Value, path+source.JoinPointer(e.Key))
@@ -147,7 +150,9 @@ func (s *Substitution) expression(n *source.Node, from int, path string) {
 		}
 		v.used = true
 		if v.Secret {
-			s.diags = append(s.diags, source.Errorf(source.CodeDoesNotFit, "secret variable %q cannot stand in an expression", v.Name).Help("an expression is shown with its values").
+			s.diags = append(s.diags, source.Errorf(
+				source.CodeDoesNotFit, "secret variable %q cannot stand in an expression", v.Name,
+			).Help("an expression is shown with its values").
 				At(path, pos, at[1]-at[0]))
 		}
 	}
@@ -156,7 +161,10 @@ func (s *Substitution) expression(n *source.Node, from int, path string) {
 // scalar replaces the references of one text.
 func (s *Substitution) scalar(n *source.Node, t language.Type, path string) *source.Node {
 	if strings.HasPrefix(path, "/slos/") && strings.Contains(n.Text, "${matrix.") {
-		s.diags = append(s.diags, source.Errorf(source.CodeDoesNotFit, "the value of an axis can stand only in the expressions of an slo").
+		s.diags = append(s.diags, source.Errorf(
+			source.CodeDoesNotFit,
+			"the value of an axis can stand only in the expressions of an slo",
+		).
 			At(path, n.Pos, 0))
 	}
 	if m := NameInside.FindStringSubmatch(n.Text); m != nil {
@@ -298,8 +306,8 @@ func (s *Substitution) whole(n *source.Node, name string, t language.Type, path 
 	return fresh
 }
 
-// plainly reports whether a variable's text counts as if it were written in its place without quotes. One without a
-// declared type takes the type of its place.
+// plainly reports whether a variable's text counts as if it were written in its place without quotes.
+// One without a declared type takes the type of its place.
 func plainly(v *Variable, t language.Type) bool {
 	switch v.Type {
 	case "int", "number", "bool":
@@ -311,7 +319,9 @@ func plainly(v *Variable, t language.Type) bool {
 }
 
 func (s *Substitution) unknown(name string, pos source.Pos, width int, path string) {
-	d := source.Diagnostic{Severity: source.Error, Code: source.CodeVarUnknown, Path: path, Pos: pos, Width: width}
+	d := source.Diagnostic{
+		Severity: source.Error, Code: source.CodeVarUnknown, Path: path, Pos: pos, Width: width,
+	}
 	if axis, is := strings.CutPrefix(name, "matrix."); is {
 		s.unknownAxis(&d, axis)
 	} else {
@@ -324,7 +334,9 @@ func (s *Substitution) unknown(name string, pos source.Pos, width int, path stri
 
 // malformed reports a ${…} that is no name.
 func (s *Substitution) malformed(text string, pos source.Pos, width int, path string) {
-	d := source.Diagnostic{Severity: source.Error, Code: source.CodeVarSyntax, Path: path, Pos: pos, Width: width}
+	d := source.Diagnostic{
+		Severity: source.Error, Code: source.CodeVarSyntax, Path: path, Pos: pos, Width: width,
+	}
 	switch {
 	case !strings.HasSuffix(text, "}"):
 		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"

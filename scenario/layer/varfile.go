@@ -13,7 +13,9 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 	place := source.Pos{File: "--var-file", Line: i + 1, Column: 1}
 	data, err := ReadSome(file)
 	if err != nil {
-		vs.Diags = append(vs.Diags, source.Errorf(source.CodeFile, "--var-file %q cannot be read: %v", file, Cause(err)).
+		vs.Diags = append(vs.Diags, source.Errorf(
+			source.CodeFile, "--var-file %q cannot be read: %v", file, Cause(err),
+		).
 			AtKey("", place, file))
 		return
 	}
@@ -29,12 +31,17 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 	case root == nil:
 		return
 	case root.Kind != source.Map:
-		vs.Diags = append(vs.Diags, source.Errorf(source.CodeType, "a file of variables is a map from names to values").
+		vs.Diags = append(vs.Diags, source.Errorf(
+			source.CodeType, "a file of variables is a map from names to values",
+		).
 			At("", root.Pos, 0))
 		return
 	}
 	for _, e := range root.Entries {
-		d := source.Diagnostic{Severity: source.Error, Code: source.CodeVarUnknown, Pos: e.KeyPos, Width: utf8.RuneCountInString(e.Key)}
+		d := source.Diagnostic{
+			Severity: source.Error, Code: source.CodeVarUnknown, Pos: e.KeyPos,
+			Width: utf8.RuneCountInString(e.Key),
+		}
 		switch {
 		case !slices.Contains(names, e.Key):
 			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("the plan has no variable %q", e.Key), names, source.Nearest(e.Key, names)

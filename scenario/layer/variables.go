@@ -29,8 +29,8 @@ type Variable struct {
 	wrong    string       // the value of a variable whose mistake is reported
 }
 
-// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of Type. The Text of a
-// secret is ***; no expression may mention one.
+// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of
+// Type. The Text of a secret is ***; no expression may mention one.
 type Var struct {
 	Name   string
 	Type   string // text int number bool duration rate ratio size power
@@ -63,8 +63,8 @@ func (vs *Variables) Names() []string {
 	return names
 }
 
-// resolveVariables gives every variable its value: default, then the environment, then --var-file, then --var. from names
-// the layers that defaults stand in.
+// resolveVariables gives every variable its value: default, then the environment, then --var-file,
+// then --var. from names the layers that defaults stand in.
 func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]string) *Variables {
 	vs := &Variables{}
 	node := root.Get("vars")
@@ -98,12 +98,17 @@ func (vs *Variables) arguments(given map[string]*argument, names, args []string)
 	for i, arg := range args {
 		name, value, found := strings.Cut(arg, "=")
 		pos := source.Pos{File: "--var", Line: i + 1, Column: 1}
-		d := source.Diagnostic{Severity: source.Error, Code: source.CodeVarUnknown, Pos: pos, Width: utf8.RuneCountInString(name)}
+		d := source.Diagnostic{
+			Severity: source.Error, Code: source.CodeVarUnknown, Pos: pos,
+			Width: utf8.RuneCountInString(name),
+		}
 		switch {
 		case !found:
 			d.Summary, d.Detail = fmt.Sprintf("--var %q has no value", name), "write --var NAME=VALUE"
 		case !slices.Contains(names, name):
-			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("--var %s: the plan has no such variable", name), names, source.Nearest(name, names)
+			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf(
+				"--var %s: the plan has no such variable", name,
+			), names, source.Nearest(name, names)
 		default:
 			pos.Column += utf8.RuneCountInString(name) + 1
 			given[name] = &argument{value, "--var", pos}
@@ -114,8 +119,13 @@ func (vs *Variables) arguments(given map[string]*argument, names, args []string)
 }
 
 // resolve finds the value of one variable.
-func (vs *Variables) resolve(e source.Entry, given *argument, env func(string) (string, bool), from map[*source.Node]string) {
-	v := &Variable{Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, KeyPos: e.KeyPos, Path: "/vars" + source.JoinPointer(e.Key)}
+func (vs *Variables) resolve(
+	e source.Entry, given *argument, env func(string) (string, bool), from map[*source.Node]string,
+) {
+	v := &Variable{
+		Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, KeyPos: e.KeyPos,
+		Path: "/vars" + source.JoinPointer(e.Key),
+	}
 	vs.All = append(vs.All, v)
 	raw, ok := language.DecodeVar(e.Value, v.Path, newSubstitution(nil))
 	if !ok {
@@ -142,7 +152,11 @@ func (vs *Variables) resolve(e source.Entry, given *argument, env func(string) (
 		v.Text, v.From, v.Known, v.At, v.plain = given.text, given.from, true, given.pos, nil
 	}
 	if v.plain != nil && strings.Contains(v.Text, "${") {
-		vs.report(v, source.CodeVarSyntax, v.At, fmt.Sprintf("the default of %q holds another variable", v.Name), "write its value, or use both where they are needed")
+		vs.report(
+			v, source.CodeVarSyntax, v.At,
+			fmt.Sprintf("the default of %q holds another variable", v.Name),
+			"write its value, or use both where they are needed",
+		)
 		v.broken()
 		return
 	}
@@ -183,7 +197,8 @@ func typeOfForm(n *source.Node) string {
 	return "text"
 }
 
-// hasUnit reports whether a text can only be meant as a quantity; "50ms" is one with and without quotes, "4" is not.
+// hasUnit reports whether a text can only be meant as a quantity; "50ms" is one with and without
+// quotes, "4" is not.
 func hasUnit(s string) bool { return s != "" && !language.IsDecimal(s) }
 
 // check reports a value that is not of the variable's type. The value of a secret is never shown.
@@ -256,7 +271,9 @@ func (vs *Variables) reportMissing() {
 	if required {
 		detail = "give " + strings.Join(ways, ", ") + "; where it is required a default does not count, and empty text is missing"
 	}
-	vs.Diags = append(vs.Diags, source.Errorf(source.CodeVarMissing, "no value for %s %s", noun, source.QuoteAll(names, "and")).Help(detail).
+	vs.Diags = append(vs.Diags, source.Errorf(
+		source.CodeVarMissing, "no value for %s %s", noun, source.QuoteAll(names, "and"),
+	).Help(detail).
 		AtKey(first.Path, first.KeyPos, first.Name))
 }
 

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// cellsOf is how many columns of a terminal a character takes: wide East Asian characters and emoji two, combining marks
-// none.
+// cellsOf is how many columns of a terminal a character takes: wide East Asian characters and emoji
+// two, combining marks none.
 func cellsOf(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return 0

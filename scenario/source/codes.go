@@ -1,7 +1,7 @@
 package source
 
-// Code is a diagnostic code and what it means: what `explain` says about it. The codes are stable: tests and editors
-// may rely on them.
+// Code is a diagnostic code and what it means: what `explain` says about it. The codes are stable:
+// tests and editors may rely on them.
 type Code struct{ Name, Help string }
 
 // Codes lists the codes of every diagnostic there is, over all packages; a test finds each in the code.

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Errorf returns an error that is not placed yet: what a function finds that knows a value and not where it is.
+// Errorf returns an error that is not placed yet: what a function finds that knows a value and not
+// where it is.
 func Errorf(code, format string, args ...any) *Diagnostic {
 	return &Diagnostic{Severity: Error, Code: code, Summary: fmt.Sprintf(format, args...)}
 }
@@ -32,7 +33,8 @@ func (d *Diagnostic) Among(nearest string, allowed []string) *Diagnostic {
 	return d
 }
 
-// At is d placed at a value: the JSON pointer to it, its position, and how many characters of the line are marked.
+// At is d placed at a value: the JSON pointer to it, its position, and how many characters of the line
+// are marked.
 func (d *Diagnostic) At(path string, pos Pos, width int) Diagnostic {
 	placed := *d
 	placed.Path, placed.Pos, placed.Width = path, pos, width
@@ -69,7 +71,8 @@ func compare(a, b Diagnostic) int {
 	)
 }
 
-// Err is nil without errors, else an error that lists all of them, one a line. errors.As finds the Diagnostics in it.
+// Err is nil without errors, else an error that lists all of them, one a line. errors.As finds the
+// Diagnostics in it.
 func (ds Diagnostics) Err() error {
 	if !ds.HasErrors() {
 		return nil

@@ -15,7 +15,8 @@ var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|
 // IsDuration reports whether a text is written as a duration is, however long that is.
 func IsDuration(text string) bool { return durationForm.MatchString(text) }
 
-// ParseDuration reads a duration as plans write it: 50ms, 1.5 s, 1h30min. False: it is none, or too long for the type.
+// ParseDuration reads a duration as plans write it: 50ms, 1.5 s, 1h30min. False: it is none, or too
+// long for the type.
 func ParseDuration(text string) (time.Duration, bool) {
 	if !IsDuration(text) {
 		return 0, false

@@ -6,8 +6,9 @@ import (
 	"fmt"
 )
 
-// The shape of `terraform validate -json`, format 1.0, so that editors and CI plug-ins that read it read ours. Bytes and
-// highlight offsets count bytes from 0, lines and columns from 1. Fields of our own come last.
+// The shape of `terraform validate -json`, format 1.0, so that editors and CI plug-ins that read it
+// read ours. Bytes and highlight offsets count bytes from 0, lines and columns from 1. Fields of our
+// own come last.
 type (
 	jsonReport struct {
 		FormatVersion string           `json:"format_version"`
@@ -48,10 +49,13 @@ type (
 	}
 )
 
-// JSON is the diagnostics for programs, in the shape of `terraform validate -json`, with code, path, allowed and nearest
-// added to each. values, if any, stand beside them.
+// JSON is the diagnostics for programs, in the shape of `terraform validate -json`, with code, path,
+// allowed and nearest added to each. values, if any, stand beside them.
 func JSON(ds Diagnostics, sources Sources, values any) ([]byte, error) {
-	report := jsonReport{FormatVersion: "1.0", Valid: !ds.HasErrors(), Diagnostics: []jsonDiagnostic{}, Values: values}
+	report := jsonReport{
+		FormatVersion: "1.0", Valid: !ds.HasErrors(), Diagnostics: []jsonDiagnostic{},
+		Values: values,
+	}
 	files := filesOf(sources)
 	for _, d := range ds {
 		if d.Severity == Error {

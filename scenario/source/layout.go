@@ -32,8 +32,8 @@ func (p *parser) valuePos(y *yaml.Node) Pos {
 	}
 }
 
-// runs finds where the characters of a scalar stand by reading text and source side by side. It is nil if the text
-// stands in one piece. A character written as an escape stands where its backslash does.
+// runs finds where the characters of a scalar stand by reading text and source side by side. It is nil
+// if the text stands in one piece. A character written as an escape stands where its backslash does.
 func (p *parser) runs(n *Node) []Run {
 	c := cursor{lines: p.lines, line: n.Pos.Line, rest: p.lineRunes(n.Pos.Line)}
 	c.skip(n.Pos.Column - 1)
@@ -57,8 +57,8 @@ func (p *parser) runs(n *Node) []Run {
 	return c.match(text, quote, indent, p.file)
 }
 
-// blockIndent is how many blanks stand before the text of a block scalar: those of its first line that is not blank, or
-// of its text if that begins with blanks itself (an indentation indicator says so).
+// blockIndent is how many blanks stand before the text of a block scalar: those of its first line that
+// is not blank, or of its text if that begins with blanks itself (an indentation indicator says so).
 func (p *parser) blockIndent(n *Node) int {
 	for line := n.Pos.Line + 1; line <= p.lines.count(); line++ {
 		text := p.lines.text(line)
@@ -149,12 +149,14 @@ func (c *cursor) match(text []rune, quote rune, indent int, file string) []Run {
 	return runs
 }
 
-// folds reports whether character r of the text is the line break at c. Flow scalars may have blanks before it.
+// folds reports whether character r of the text is the line break at c. Flow scalars may have blanks
+// before it.
 func (c *cursor) folds(r rune, flow bool) bool {
 	if r != ' ' && r != '\n' {
 		return false
 	}
-	return len(c.rest) == 0 || flow && !slices.ContainsFunc(c.rest, func(r rune) bool { return r != ' ' && r != '\t' })
+	return len(c.rest) == 0 || flow &&
+		!slices.ContainsFunc(c.rest, func(r rune) bool { return r != ' ' && r != '\t' })
 }
 
 // continued skips a backslash at the end of a line of a double-quoted scalar, which stands for nothing.

@@ -63,7 +63,8 @@ func (l lines) text(n int) string {
 	return string(line)
 }
 
-// byteOffset is where a character of a line begins in the file. Columns beyond the line's end count as the end.
+// byteOffset is where a character of a line begins in the file. Columns beyond the line's end count as
+// the end.
 func (l lines) byteOffset(line, column int) int {
 	if line < 1 || line > len(l.starts) {
 		return 0

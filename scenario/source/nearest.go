@@ -2,8 +2,10 @@ package source
 
 import "strings"
 
-// Nearest is the word that was likely meant: the one at the smallest edit distance, if that is no more than a third of
-// the longer one's length, or the word's two letters are swapped (di for id). Swapped neighbours count as one edit; case and - against _ count for nothing. The first of several equally near words wins; "" is none.
+// Nearest is the word that was likely meant: the one at the smallest edit distance, if that is no more
+// than a third of the longer one's length, or the word's two letters are swapped (di for id). Swapped
+// neighbours count as one edit; case and - against _ count for nothing. The first of several equally
+// near words wins; "" is none.
 func Nearest(word string, words []string) string {
 	best, bestAt := "", -1
 	for _, w := range words {
@@ -23,7 +25,8 @@ func swapped(a, b string) bool { return len(a) == 2 && len(b) == 2 && a[0] == b[
 
 func fold(s string) []rune { return []rune(strings.ReplaceAll(strings.ToLower(s), "-", "_")) }
 
-// distance is the optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours.
+// distance is the optimal string alignment distance: insertions, deletions, replacements and swaps of
+// neighbours.
 func distance(a, b []rune) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range now {

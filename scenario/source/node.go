@@ -53,8 +53,9 @@ func (n *Node) child(token string) *Node {
 	return nil
 }
 
-// KeyPos is where the key that a JSON pointer ends in stands and how many characters it has. An item of a list has no
-// key: its own position and width 0 are given. A pointer that leads nowhere gives the zero Pos.
+// KeyPos is where the key that a JSON pointer ends in stands and how many characters it has. An item
+// of a list has no key: its own position and width 0 are given. A pointer that leads nowhere gives the
+// zero Pos.
 func (n *Node) KeyPos(pointer string) (Pos, int) {
 	tokens := SplitPointer(pointer)
 	if len(tokens) == 0 {
@@ -94,12 +95,14 @@ func (n *Node) Clone() *Node {
 	return &c
 }
 
-// number is what counts as a number in a plan: JSON's grammar. So 010, 0x10, 1_000, .5, 5. and +5 are text, which no
-// numeric key accepts: what YAML makes of them differs between versions and would surprise.
+// number is what counts as a number in a plan: JSON's grammar. So 010, 0x10, 1_000, .5, 5. and +5 are
+// text, which no numeric key accepts: what YAML makes of them differs between versions and would
+// surprise.
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// JSON gives the node as JSON-like data: map[string]any, []any, string, bool, nil and json.Number. Only plain scalars
-// are other than strings: true and false, null and ~ and nothing, and numbers as JSON writes them.
+// JSON gives the node as JSON-like data: map[string]any, []any, string, bool, nil and json.Number.
+// Only plain scalars are other than strings: true and false, null and ~ and nothing, and numbers as
+// JSON writes them.
 func (n *Node) JSON() any {
 	if n == nil {
 		return nil
@@ -147,8 +150,8 @@ const (
 	tagNull   = "!!null"
 )
 
-// Plain is the scalar that text gives when it is written without quotes at pos: "4" is a number, "true" a bool, "~" a
-// null. Use it for values that come from variables and from --set.
+// Plain is the scalar that text gives when it is written without quotes at pos: "4" is a number,
+// "true" a bool, "~" a null. Use it for values that come from variables and from --set.
 func Plain(text string, pos Pos) *Node {
 	n := &Node{Kind: Scalar, Tag: plainTag(text), Text: text, Pos: pos}
 	if n.Tag == tagNull {

@@ -12,9 +12,10 @@ import (
 // MaxBytes is the size of the largest plan, in bytes.
 const MaxBytes = 1 << 20
 
-// Parse turns the text of a plan into nodes, and says all that is wrong with it as YAML: one document of at most 1 MiB,
-// keys that are text and unique, no tags, no merge keys. file is the name that positions carry. Text that cannot be read
-// as YAML at all gives nil; other mistakes leave a tree, so that what else is wrong can be found too.
+// Parse turns the text of a plan into nodes, and says all that is wrong with it as YAML: one document
+// of at most 1 MiB, keys that are text and unique, no tags, no merge keys. file is the name that
+// positions carry. Text that cannot be read as YAML at all gives nil; other mistakes leave a tree, so
+// that what else is wrong can be found too.
 func Parse(file string, data []byte) (*Node, Diagnostics) {
 	p := parser{file: file, lines: splitLines(data)}
 	if !p.readable(data) {
@@ -47,7 +48,8 @@ func (p *parser) lineRunes(n int) []rune {
 	return p.runes
 }
 
-// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file can cost.
+// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file
+// can cost.
 const maxFound = 1000
 
 func (p *parser) report(d Diagnostic) {
@@ -116,7 +118,8 @@ func (p *parser) document() (document *yaml.Node, ok bool) {
 
 // empty reports a document without content: "---", or nothing but comments after it.
 func empty(document *yaml.Node) bool {
-	return len(document.Content) == 0 || document.Content[0].Kind == yaml.ScalarNode && document.Content[0].Tag == "!!null" &&
+	return len(document.Content) == 0 || document.Content[0].Kind == yaml.ScalarNode &&
+		document.Content[0].Tag == "!!null" &&
 		document.Content[0].Value == "" && document.Content[0].Style == 0 && document.Content[0].Anchor == ""
 }
 

@@ -12,9 +12,10 @@ var (
 	digits  = regexp.MustCompile(`^[0-9]+(_[0-9]+)*$`)
 )
 
-// NearestQuantity is how a number with a unit was likely meant that is not written as quantities are: "10 sec" is 10s,
-// "100rps" is 100/s, "1,000 requests" is 1000 requests, ".5ms" is 0.5ms. "" is none, or that it stands so already.
-// Whether such a unit fits where the text stands is for the caller to see.
+// NearestQuantity is how a number with a unit was likely meant that is not written as quantities are:
+// "10 sec" is 10s, "100rps" is 100/s, "1,000 requests" is 1000 requests, ".5ms" is 0.5ms. "" is none,
+// or that it stands so already. Whether such a unit fits where the text stands is for the caller to
+// see.
 func NearestQuantity(text string) string {
 	m := loose.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[1]+m[2] == "" {

@@ -126,8 +126,8 @@ func (r *renderer) snippet(d Diagnostic, margin int, shade string) {
 		r.paint(shade, strings.Repeat("^", max(1, cells(visible(marked))))))
 }
 
-// clip cuts a long line to the part around a column, of at most room columns where that is known, and returns which column that is
-// in it.
+// clip cuts a long line to the part around a column, of at most room columns where that is known, and
+// returns which column that is in it.
 func clip(text string, column, room int) (string, int) {
 	around := 160
 	if room > 0 {
@@ -148,8 +148,8 @@ func clip(text string, column, room int) (string, int) {
 	return "…" + part, column - from + 1
 }
 
-// visible is text as it can be shown on a terminal: tabs as four blanks, characters that move the cursor as themselves
-// in escaped form.
+// visible is text as it can be shown on a terminal: tabs as four blanks, characters that move the
+// cursor as themselves in escaped form.
 func visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -1,10 +1,11 @@
-// Package source turns the bytes of a plan into YAML nodes that know where they stand, and holds the one form of a
-// mistake that is shown to a person: Diagnostic.
+// Package source turns the bytes of a plan into YAML nodes that know where they stand, and holds the
+// one form of a mistake that is shown to a person: Diagnostic.
 //
 // It is not: a schema, a decoder, a place that knows any key of a plan.
 package source
 
-// Pos is a place in a file. Line and Column count from 1; Column counts characters, not bytes. The zero Pos is nowhere.
+// Pos is a place in a file. Line and Column count from 1; Column counts characters, not bytes. The
+// zero Pos is nowhere.
 type Pos struct {
 	File   string
 	Line   int
@@ -22,7 +23,8 @@ const (
 	Map
 )
 
-// Node is one value of the document. Text is the scalar as written (after unquoting), never yaml's decoded value.
+// Node is one value of the document. Text is the scalar as written (after unquoting), never yaml's
+// decoded value.
 type Node struct {
 	Kind    Kind
 	Tag     string // "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq"; quoted scalars are !!str, see Plain

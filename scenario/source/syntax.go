@@ -11,10 +11,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The library says where a mistake is in words only: "yaml: line 7: did not find expected key". Three things are wrong
-// with that and undone here. It counts lines from 0 where its parser complains, from 1 where its scanner does. It names
-// the start of the map, list or string that it could not finish, unless that is line 1, then the place where it gave up:
-// so the text is read again with one line more before it. And for blocks that start is of no use to anybody.
+// The library says where a mistake is in words only: "yaml: line 7: did not find expected key". Three
+// things are wrong with that and undone here. It counts lines from 0 where its parser complains, from
+// 1 where its scanner does. It names the start of the map, list or string that it could not finish,
+// unless that is line 1, then the place where it gave up: so the text is read again with one line more
+// before it. And for blocks that start is of no use to anybody.
 
 var tabbed = regexp.MustCompile(`^ *\t`)
 
@@ -50,7 +51,10 @@ func (p *parser) syntax(err error) Diagnostic {
 	}
 	line = max(1, min(line, p.lines.count()))
 	text := p.lines.text(line)
-	d.Pos = Pos{File: p.file, Line: line, Column: 1 + len([]rune(text)) - len([]rune(strings.TrimLeft(text, " \t")))}
+	d.Pos = Pos{
+		File: p.file, Line: line,
+		Column: 1 + len([]rune(text)) - len([]rune(strings.TrimLeft(text, " \t"))),
+	}
 	p.explain(&d, message, text)
 	return d
 }
@@ -129,8 +133,8 @@ func (p *parser) explainFlow(d *Diagnostic, text string) {
 	}
 }
 
-// unquotedVariable finds the first ${ outside quotes and comments from a line on. It is good enough for a hint: quotes
-// that continue on the next line are not followed.
+// unquotedVariable finds the first ${ outside quotes and comments from a line on. It is good enough
+// for a hint: quotes that continue on the next line are not followed.
 func (p *parser) unquotedVariable(from int) Pos {
 	for n := from; n <= p.lines.count(); n++ {
 		var quote rune
@@ -162,8 +166,9 @@ func (p *parser) find(pattern *regexp.Regexp, from int) Pos {
 	return Pos{File: p.file, Line: 1, Column: 1}
 }
 
-// firstLineThatFails is the line at which the library gives up with this message: the last one of the shortest piece of
-// the file, from its start, that fails so. A longer piece fails the same way, so halving finds it.
+// firstLineThatFails is the line at which the library gives up with this message: the last one of the
+// shortest piece of the file, from its start, that fails so. A longer piece fails the same way, so
+// halving finds it.
 func (p *parser) firstLineThatFails(message string) int {
 	fine, fails := 0, p.lines.count()
 	for fine+1 < fails {

@@ -34,8 +34,9 @@ func (n *Node) textPos(offset int) Pos {
 	return at.Pos
 }
 
-// At is where character offset of the text stands, following block scalars to the lines below and skipping escapes.
-// The offset may be the text's length, the place after its end. Offsets outside are moved to the nearest end.
+// At is where character offset of the text stands, following block scalars to the lines below and
+// skipping escapes. The offset may be the text's length, the place after its end. Offsets outside are
+// moved to the nearest end.
 func (t Text) At(offset int) Pos {
 	offset = max(0, min(offset, utf8.RuneCountInString(t.Text)))
 	if t.Node == nil {
@@ -55,7 +56,8 @@ func (t Text) start() int {
 	return 0
 }
 
-// Slice is the piece from character from up to, not including, character to. Bounds outside are moved to the ends.
+// Slice is the piece from character from up to, not including, character to. Bounds outside are moved
+// to the ends.
 func (t Text) Slice(from, to int) Text {
 	runes := []rune(t.Text)
 	from = max(0, min(from, len(runes)))

@@ -15,8 +15,8 @@ const (
 	maxVisits = 50_000 // nodes that aliases bring, together
 )
 
-// walker turns the library's nodes into ours. Aliases are expanded: what they bring carries the position of the use in
-// Pos and its own in Anchor, and is not complained about again.
+// walker turns the library's nodes into ours. Aliases are expanded: what they bring carries the
+// position of the use in Pos and its own in Anchor, and is not complained about again.
 type walker struct {
 	*parser
 	active map[*yaml.Node]bool // anchored nodes that are being walked
@@ -151,8 +151,8 @@ func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
 	return false
 }
 
-// plainNumber reports whether a key is a number in the one form that no version of YAML reads differently, such as the
-// values of a dist: {8: 1, 0.5: 3}. It is then the text that stands there.
+// plainNumber reports whether a key is a number in the one form that no version of YAML reads
+// differently, such as the values of a dist: {8: 1, 0.5: 3}. It is then the text that stands there.
 func plainNumber(key string) bool {
 	whole, fraction, point := strings.Cut(strings.TrimPrefix(key, "-"), ".")
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -214,7 +214,8 @@ func (w *walker) checkNumber(n *Node) {
 	n.Tag = tagString
 }
 
-// checkAmbiguous refuses what YAML reads as something else than its text and plans do not: 010, 0x10, 1_000, True, .inf.
+// checkAmbiguous refuses what YAML reads as something else than its text and plans do not: 010, 0x10,
+// 1_000, True, .inf.
 func (w *walker) checkAmbiguous(y *yaml.Node, n *Node) {
 	d := Diagnostic{
 		Code: "ambiguous", Pos: n.Pos, Width: keyWidth(n.Text),

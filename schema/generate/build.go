@@ -99,7 +99,12 @@ func closed(title string, keys ...key) object {
 			required = append(required, k.name)
 		}
 	}
-	o := object{{"title", title}, {"type", "object"}, {"properties", properties}, {"additionalProperties", false}}
+	o := object{
+		{"title", title},
+		{"type", "object"},
+		{"properties", properties},
+		{"additionalProperties", false},
+	}
 	if len(required) > 0 {
 		o = append(o, member{"required", required})
 	}
@@ -121,8 +126,8 @@ func mapOf(items object, names string) object {
 	return append(o, member{"additionalProperties", items})
 }
 
-// either is a value whose form is told by its YAML type. A form that is nil is not there. One of the conditions holds for
-// any value, so that a mistake gives one complaint and not one for each form.
+// either is a value whose form is told by its YAML type. A form that is nil is not there. One of the
+// conditions holds for any value, so that a mistake gives one complaint and not one for each form.
 func either(title string, scalar, list, table object) object {
 	var forms []object
 	rest := []string{}

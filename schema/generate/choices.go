@@ -11,7 +11,8 @@ type choice struct {
 	needed bool
 }
 
-// choicesOf lists the choices of a definition that one file shows: the maps that layers are merged from have none.
+// choicesOf lists the choices of a definition that one file shows: the maps that layers are merged
+// from have none.
 func choicesOf(definition string) []choice {
 	switch definition {
 	case "plan", "plan_with_defaults":
@@ -28,14 +29,18 @@ func choicesOf(definition string) []choice {
 
 func loads() []string { return []string{"concurrency", "rate", "intervals", "schedule"} }
 
-// withChoices makes a definition refuse a second key of a choice, at that key, and require the first. An enum of null, which
-// no key takes, refuses with a message; an empty one is ignored by some validators.
+// withChoices makes a definition refuse a second key of a choice, at that key, and require the first.
+// An enum of null, which no key takes, refuses with a message; an empty one is ignored by some
+// validators.
 func withChoices(name string, schema object) object {
 	var rules []object
 	for _, c := range choicesOf(name) {
 		for i, second := range c.keys {
 			for _, first := range c.keys[:i] {
-				excluded := object{{"enum", []any{nil}}, {"errorMessage", fmt.Sprintf("Only one of these may be given: %s and %s.", first, second)}}
+				excluded := object{
+					{"enum", []any{nil}},
+					{"errorMessage", fmt.Sprintf("Only one of these may be given: %s and %s.", first, second)},
+				}
 				rules = append(rules, object{
 					{"if", object{{"required", []string{first, second}}}},
 					{"then", object{{"properties", object{{second, excluded}}}}},
@@ -67,12 +72,16 @@ func oneOf(keys []string) object {
 	return object{{"anyOf", forms}}
 }
 
-// extentNeeded asks for an extent where the load is one value or a list of them: a ramp and recorded times have their own.
+// extentNeeded asks for an extent where the load is one value or a list of them: a ramp and recorded
+// times have their own.
 func extentNeeded() object {
 	given := func(key string, types ...string) object {
 		return object{{"required", []string{key}}, {"properties", object{{key, object{{"type", types}}}}}}
 	}
-	load := object{{"type", "object"}, {"anyOf", []object{given("concurrency", "integer", "array"), given("rate", "string", "array")}}}
+	load := object{
+		{"type", "object"},
+		{"anyOf", []object{given("concurrency", "integer", "array"), given("rate", "string", "array")}},
+	}
 	return object{
 		{"if", object{{"required", []string{"load"}}, {"properties", object{{"load", load}}}}},
 		{"then", oneOf([]string{"for", "until"})},
@@ -91,6 +100,9 @@ func withScheme(target object) object {
 	}
 	url = url.with(
 		member{"pattern", `^(.*` + variable + `.*|[a-z+]+://.*)$`},
-		member{"patternErrorMessage", "A URL begins with its scheme: " + strings.Join(schemes, ", ") + " or builtin://."})
+		member{
+			"patternErrorMessage",
+			"A URL begins with its scheme: " + strings.Join(schemes, ", ") + " or builtin://.",
+		})
 	return target.with(member{"properties", properties.with(member{"url", url})})
 }

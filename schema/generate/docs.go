@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// doc is what the comment of a field says: what the key means, and values that a plan could hold. A field of a generic
-// struct has a second example, for types whose values have a unit.
+// doc is what the comment of a field says: what the key means, and values that a plan could hold. A
+// field of a generic struct has a second example, for types whose values have a unit.
 type doc struct {
 	description string
 	examples    []string
@@ -21,8 +21,8 @@ type doc struct {
 // docs are the comments of the fields that are keys, by STRUCT.FIELD.
 type docs map[string]doc
 
-// readDocs reads the comments in the Go files of a folder. A comment is the description and, as its last line,
-// `Example: VALUE`, or `Example: VALUE | VALUE WITH A UNIT`.
+// readDocs reads the comments in the Go files of a folder. A comment is the description and, as its
+// last line, `Example: VALUE`, or `Example: VALUE | VALUE WITH A UNIT`.
 func readDocs(folder string) (docs, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil || len(files) == 0 {
@@ -55,7 +55,7 @@ func (d docs) learn(owner string, s *ast.StructType) {
 			continue
 		}
 		d[owner+"."+f.Names[0].Name] = doc{
-			strings.Join(strings.Fields(description), " "), strings.Split(strings.TrimSpace(examples), " | "),
+			strings.Join(strings.Fields(description), " "), strings.Split(strings.Join(strings.Fields(examples), " "), " | "),
 		}
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// forEditors derives the published schema from that of the language, in the form that yaml-language-server reads best:
+// forEditors derives the published schema from that of the language, in the form that
+// yaml-language-server reads best:
 //
 //   - The server offers the words of an enum only outside of conditions: alternatives take the place of conditions.
 //   - The server shows the innermost of several descriptions, and all examples: types have neither, so that those of the key
@@ -13,7 +14,8 @@ import (
 //   - A plan that extends another needs none of the keys that the other may have.
 //   - Keys that hold maps have snippets.
 //
-// The result also refuses mistakes that the program finds after plans are merged, as far as one file shows them.
+// The result also refuses mistakes that the program finds after plans are merged, as far as one file
+// shows them.
 func forEditors(root object) object {
 	whole := published(withVariants(root))
 	var defs object
@@ -28,9 +30,9 @@ func forEditors(root object) object {
 	return whole.with(member{"$defs", defs})
 }
 
-// withVariants moves the keys of a plan to a definition, and adds two others: plans that extend another, and plans with
-// defaults. The keys of the first, and of the stages of the second, are merged with others: none is required, and null removes
-// one.
+// withVariants moves the keys of a plan to a definition, and adds two others: plans that extend
+// another, and plans with defaults. The keys of the first, and of the stages of the second, are merged
+// with others: none is required, and null removes one.
 func withVariants(root object) object {
 	defs := root.get("$defs").(object)
 	maps := map[string]bool{}
@@ -61,7 +63,10 @@ func withVariants(root object) object {
 	return append(header,
 		member{"if", has("extends")}, member{"then", ref("extension")},
 		member{"else", object{{"if", has("defaults")}, {"then", ref("plan_with_defaults")}, {"else", ref("plan")}}},
-		member{"$defs", append(object{{"plan", plan}, {"plan_with_defaults", withDefaults}, {"extension", extension}}, defs...)})
+		member{
+			"$defs",
+			append(object{{"plan", plan}, {"plan_with_defaults", withDefaults}, {"extension", extension}}, defs...),
+		})
 }
 
 func has(key string) object { return object{{"type", "object"}, {"required", []string{key}}} }
@@ -92,8 +97,8 @@ func typeForEditors(schema object) object {
 	return out
 }
 
-// alternatives writes `if not A then B` as `B or A`, and `if A else B` likewise. B is the form that mistakes are measured
-// against: it comes first.
+// alternatives writes `if not A then B` as `B or A`, and `if A else B` likewise. B is the form that
+// mistakes are measured against: it comes first.
 func alternatives(v any) any {
 	switch v := v.(type) {
 	case []object:
@@ -124,8 +129,8 @@ func alternatives(v any) any {
 	return v
 }
 
-// implied are the two of which one must hold, where a condition says so: the value is of other types, or it is a variable.
-// other is nil where the condition says more.
+// implied are the two of which one must hold, where a condition says so: the value is of other types,
+// or it is a variable. other is nil where the condition says more.
 func implied(schema object) (wanted, other object) {
 	condition, _ := schema.get("if").(object)
 	then, _ := schema.get("then").(object)

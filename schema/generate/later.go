@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// laterText is the one list of what this version of the program cannot run: `validate` and `graph` take it, `run` refuses
-// it at its line. A line is a table of the schema ($defs, or plan) with one of its keys; words after a colon are those
-// that are meant, else it is all of them. Whoever builds a key removes its line; the language test then asks for a proof
-// of what the key does.
+// laterText is the one list of what this version of the program cannot run: `validate` and `graph`
+// take it, `run` refuses it at its line. A line is a table of the schema ($defs, or plan) with one of
+// its keys; words after a colon are those that are meant, else it is all of them. Whoever builds a key
+// removes its line; the language test then asks for a proof of what the key does.
 const laterText = `
 target.backend: tfserving torchserve openai grpc http
 target.signature

@@ -3,7 +3,8 @@ package main
 // variable is what may stand for any scalar: one ${…}.
 const variable = `\$\{.+\}`
 
-// leaf is a type of scalar. A text one has a pattern; others have types besides the string that a variable is.
+// leaf is a type of scalar. A text one has a pattern; others have types besides the string that a
+// variable is.
 type leaf struct {
 	name, title, description string
 	types                    []string

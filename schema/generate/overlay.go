@@ -4,8 +4,9 @@ import "strings"
 
 const defsPrefix = "#/$defs/"
 
-// overlays derives the schema of profiles from that of plans: nothing is required, null removes a key, stages are a map
-// from id, variables are values. Definitions that are maps get a twin named overlay_NAME.
+// overlays derives the schema of profiles from that of plans: nothing is required, null removes a key,
+// stages are a map from id, variables are values. Definitions that are maps get a twin named
+// overlay_NAME.
 func (g generator) overlays(marks marks, defs object) object {
 	maps := mapDefs(defs)
 	var twins object
@@ -14,7 +15,10 @@ func (g generator) overlays(marks marks, defs object) object {
 			twins = append(twins, member{"overlay_" + d.name, overlay(d.value, maps)})
 		}
 	}
-	return append(twins, member{"profile", marks.on("plan", closed("profile", g.profileKeys()...).with(member{"properties", g.overlayProperties(maps)}))})
+	return append(
+		twins,
+		member{"profile", marks.on("plan", closed("profile", g.profileKeys()...).with(member{"properties", g.overlayProperties(maps)}))},
+	)
 }
 
 // mapDefs names the definitions that are maps of known keys, or lead to one.

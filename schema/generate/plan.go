@@ -46,7 +46,10 @@ func (g generator) planSchema() object {
 		{"$id", id},
 		{"$comment", "Generated from scenario/language; notBuilt marks what this version cannot run."},
 	}
-	root = append(root, marks.on("plan", closed("sluice plan", g.planKeys()...)).with(member{"description", "A benchmark plan for inference servers."})...)
+	root = append(
+		root,
+		marks.on("plan", closed("sluice plan", g.planKeys()...)).with(member{"description", "A benchmark plan for inference servers."})...,
+	)
 	root = append(root, loadRequired()...)
 	return append(root, member{"$defs", defs})
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// published is the schema for editors: the language without what this version cannot run. Keys and words that are marked
-// notBuilt are removed, and definitions that only they refer to.
+// published is the schema for editors: the language without what this version cannot run. Keys and
+// words that are marked notBuilt are removed, and definitions that only they refer to.
 func published(root object) object {
 	out := withoutUnbuilt(root).(object)
 	defs := out.get("$defs").(object)
@@ -40,7 +40,8 @@ func withoutUnbuilt(v any) any {
 				m.value = slices.DeleteFunc(slices.Clone(m.value.([]any)), func(w any) bool { return slices.Contains(words, fmt.Sprint(w)) })
 			case m.name == "pattern" && words != nil:
 				m.value = withoutUnits(m.value.(string), words)
-			case (m.name == "else" || m.name == "then") && words != nil: // they are marked outside the conditions for variables and null
+			case (m.name == "else" || m.name == "then") &&
+				words != nil: // they are marked outside the conditions for variables and null
 				m.value = withoutUnbuilt(m.value.(object).with(member{"notBuilt", words}))
 			default:
 				m.value = withoutUnbuilt(m.value)

@@ -12,7 +12,8 @@ type snippet struct {
 	body               any
 }
 
-// snippetsOf lists the snippets by definition and key; key "" is the definition itself, for the items of a list.
+// snippetsOf lists the snippets by definition and key; key "" is the definition itself, for the items
+// of a list.
 func snippetsOf(definition, key string) []snippet {
 	switch definition + "." + key {
 	case "plan.target":
@@ -36,7 +37,9 @@ func snippetsOf(definition, key string) []snippet {
 	case "plan.stages", "plan_with_defaults.stages", "extension.stages":
 		return stageSnippets()
 	case "plan.defaults":
-		return []snippet{{"defaults", "What every stage has unless it says otherwise.", object{{"warmup", "${1:5s}"}, {"load", object{{"concurrency", "${2:8}"}}}, {"for", "${3:30s}"}}}}
+		return []snippet{
+			{"defaults", "What every stage has unless it says otherwise.", object{{"warmup", "${1:5s}"}, {"load", object{{"concurrency", "${2:8}"}}}, {"for", "${3:30s}"}}},
+		}
 	case "assertion.":
 		return []snippet{
 			{"latency", "A bound of a percentile.", "latency.p99 < ${1:50ms}"},
@@ -53,7 +56,9 @@ func snippetsOf(definition, key string) []snippet {
 func loadSnippets() []snippet {
 	return []snippet{
 		{"closed loop", "So many requests in flight.", object{{"concurrency", "${1:8}"}}},
-		{"open loop", "Requests arrive at a rate, whatever the server does.", object{{"rate", "${1:100/s}"}, {"arrivals", "${2|poisson,constant|}"}}},
+		{"open loop", "Requests arrive at a rate, whatever the server does.", object{
+			{"rate", "${1:100/s}"}, {"arrivals", "${2|poisson,constant|}"},
+		}},
 		{"search", "The largest rate for which a condition holds.", object{{"rate", object{{"search", object{
 			{"from", "${1:10/s}"}, {"to", "${2:1000/s}"}, {"while", "${3:latency.p99 < 50ms}"},
 		}}}}}},
@@ -97,9 +102,10 @@ func withSnippets(name string, schema object) object {
 	return schema
 }
 
-// offered adds snippets to a property; without any, an example that is a map becomes one. Without a snippet editors insert the
-// defaults of a map's keys. They insert the only snippet with the key if there is no other value on the same level, so default
-// and example move one level down. Empty defaults are left out.
+// offered adds snippets to a property; without any, an example that is a map becomes one. Without a
+// snippet editors insert the defaults of a map's keys. They insert the only snippet with the key if
+// there is no other value on the same level, so default and example move one level down. Empty
+// defaults are left out.
 func offered(property object, all []snippet) object {
 	example, isMap := property.get("examples").([]any)[0].(object)
 	if all == nil && isMap {

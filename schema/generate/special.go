@@ -8,7 +8,8 @@ import (
 
 const stageID = `[a-z0-9][a-z0-9_-]*`
 
-// texts is the schema of a scalar whose field has a tag `is` that the schema can show; nil: it is that of its type.
+// texts is the schema of a scalar whose field has a tag `is` that the schema can show; nil: it is that
+// of its type.
 func texts(is, leaf string) object {
 	switch is + " " + leaf {
 	case "name text":
@@ -49,8 +50,14 @@ func special(name string, schema object) object {
 		return schema
 	}
 	// A target needs a url unless its server is loaded into the client.
-	inside := object{{"required", []string{"backend"}}, {"properties", object{{"backend", object{{"enum", []any{"triton_inprocess"}}}}}}}
-	return append(schema, member{"if", inside}, member{"else", object{{"title", "target"}, {"required", []string{"url"}}}})
+	inside := object{
+		{"required", []string{"backend"}},
+		{"properties", object{{"backend", object{{"enum", []any{"triton_inprocess"}}}}}},
+	}
+	return append(
+		schema, member{"if", inside},
+		member{"else", object{{"title", "target"}, {"required", []string{"url"}}}},
+	)
 }
 
 // matrix is any axes with their values; what is added to their points, and what is taken out of them.
@@ -76,7 +83,10 @@ func (g generator) planKeys() []key { return g.keys(reflect.TypeFor[language.Pla
 func profileVariable() object {
 	return closed("map",
 		key{name: "default", schema: ref("any"), example: "50ms", description: "The value when nothing sets it."},
-		key{name: "env", schema: ref("text"), example: "PROD_TOKEN", description: "Environment variable that sets it."},
+		key{
+			name: "env", schema: ref("text"), example: "PROD_TOKEN",
+			description: "Environment variable that sets it.",
+		},
 		key{
 			name: "required", schema: ref("bool"), example: true,
 			description: "The value must come from outside: a default does not count, and empty text is missing.",

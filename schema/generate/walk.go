@@ -11,16 +11,17 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// The schema follows from the structs of package language. Besides the tags that decoding reads (language/layout.go), the
-// field At of a struct says how the schema names it; $ is the type of its values:
+// The schema follows from the structs of package language. Besides the tags that decoding reads
+// (language/layout.go), the field At of a struct says how the schema names it; $ is the type of its
+// values:
 //
 //	def:"levels_$"       the definition of the map that it is
 //	name:"stage"         what such a map is called; "map" without it
 //	union:"assertion"    the definition of all its forms; without it they stand where they are used
 //	title:"word or map"  what its forms are called together
 //
-// and two tags of fields are for the schema alone: least:"1" (items of a list), names:"var" or names:"given" (which names a
-// plan may choose). What no tag can say is in special.go.
+// and two tags of fields are for the schema alone: least:"1" (items of a list), names:"var" or
+// names:"given" (which names a plan may choose). What no tag can say is in special.go.
 
 // generator makes schemas of the language.
 type generator struct{ docs docs }
@@ -84,7 +85,8 @@ func structs() []reflect.Type {
 			t = t.Elem()
 		}
 		switch {
-		case t.Kind() != reflect.Struct || t.PkgPath() != reflect.TypeFor[language.Plan]().PkgPath(), isGeneric(t, "Val"), slices.Contains(all, t):
+		case t.Kind() != reflect.Struct ||
+			t.PkgPath() != reflect.TypeFor[language.Plan]().PkgPath(), isGeneric(t, "Val"), slices.Contains(all, t):
 			return
 		case isGeneric(t, "Dict"):
 			visit(entryType(t))
@@ -169,7 +171,10 @@ func (g generator) schema(t reflect.Type, tag reflect.StructTag) object {
 	case isGeneric(t, "Val"):
 		return scalar(t.Field(0).Type, tag)
 	case isGeneric(t, "Dict"):
-		return mapOf(g.schema(entryType(t), ""), map[string]string{"var": varName, "given": givenName}[tag.Get("names")])
+		return mapOf(
+			g.schema(entryType(t), ""),
+			map[string]string{"var": varName, "given": givenName}[tag.Get("names")],
+		)
 	case t == reflect.TypeFor[language.Plan]():
 		return ref("profile")
 	case tagOf(t, "union") != "":
@@ -211,7 +216,9 @@ func scalar(t reflect.Type, tag reflect.StructTag) object {
 	}
 	o := ref(name)
 	if name == "int" || name == "number" {
-		for _, bound := range [...][2]string{{"min", "minimum"}, {"above", "exclusiveMinimum"}, {"max", "maximum"}} {
+		for _, bound := range [...][2]string{
+			{"min", "minimum"}, {"above", "exclusiveMinimum"}, {"max", "maximum"},
+		} {
 			if text := tag.Get(bound[0]); text != "" {
 				o = o.with(member{bound[1], json.Number(language.Bound(text))})
 			}
