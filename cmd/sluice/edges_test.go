@@ -257,7 +257,7 @@ func TestTopLevel(t *testing.T) {
 func TestRowNames(t *testing.T) {
 	// there a plan key
 	spelled := []string{
-		"scenario/metric/", "executor/artifact/perf_analyzer",
+		"scenario/metric/", "executor/artifact/perfanalyzer",
 		"executor/measure/rows.go", "schema/generate/",
 	}
 	var names []string
