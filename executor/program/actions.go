@@ -9,13 +9,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// checkActions refuses what no target of a stage can do before or after it.
+// checkActions refuses calls before and after a stage that its target cannot take. It reads the
+// plan's stages.
 func checkActions(d *draft) {
 	for _, s := range d.program.Plan.Stages {
 		t := s.Request.Target
 		for _, a := range slices.Concat(s.Before, s.After) {
 			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
-				d.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
+				d.fail(a.Pos, codeScheme,
+					"a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
 					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
 			}
 		}
@@ -34,11 +36,11 @@ func checkModelControl(d *draft, n *Node) {
 }
 
 // laterActions gathers what a backend can do before and after a stage, though not yet here.
-func laterActions(d *draft, n *Node) {
+func laterActions(p *Program, n *Node) {
 	for _, a := range models(n.Stage) {
 		for _, k := range n.entries {
 			if k != nil && k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
-				notYet(d, a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
+				notYet(p, a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
 			}
 		}
 	}
@@ -51,15 +53,16 @@ func models(s *scenario.Stage) []scenario.Action {
 	})
 }
 
-// Loads reports whether some stage loads a model on a target before it starts: until then its inputs are unknown.
+// Loads reports whether some stage loads a model on a target before it starts: until then its
+// inputs are unknown.
 func (p *Program) Loads(t *scenario.Target, model string) bool {
 	return model != "" && slices.ContainsFunc(p.Plan.Stages, func(s *scenario.Stage) bool {
 		return s.Request.Target == t && slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.LoadModel == model })
 	})
 }
 
-// Postponed reports whether a stage's requests can only be made when its turn comes, as it or a stage before it loads the
-// model.
+// Postponed reports whether a stage's requests can only be made when its turn comes, as it or a
+// stage before it loads the model.
 func (p *Program) Postponed(s *scenario.Stage) bool {
 	return slices.ContainsFunc(s.Entries(), func(e scenario.Entry) bool {
 		t := e.Request.Target

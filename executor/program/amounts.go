@@ -25,8 +25,9 @@ type derived struct {
 	pos  source.Pos
 }
 
-// compileAmounts compiles every value of a load that comes from earlier results. Which stages these are decides about the
-// order, so that any other stage may be named; a circle is found there.
+// compileAmounts compiles every value of a load that comes from earlier results. Which stages these
+// are decides about the order, so that any other stage may be named; a circle is found there. It
+// adds the nodes that each load is taken from.
 func compileAmounts(d *draft) {
 	for _, n := range d.program.Nodes {
 		if n.Catalogue == nil {
@@ -93,8 +94,9 @@ type nothing struct{}
 
 func (nothing) Quantity(expression.Ref) expression.Quantity { return expression.Quantity{} }
 
-// Amount is the value of one of the node's levels, ramp steps or search bounds when it starts: as written, or computed
-// from what earlier nodes gave. why says why there is none; then the node cannot run.
+// Amount is the value of one of the node's levels, ramp steps or search bounds when it starts: as
+// written, or computed from what earlier nodes gave. why says why there is none; then the node
+// cannot run.
 func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why string) {
 	if l.Expr == nil {
 		return l.Value, ""
@@ -118,7 +120,8 @@ func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why
 	return value, ""
 }
 
-// formula returns the expression by which the load of a node comes from earlier results; "": all of it is written.
+// formula returns the expression by which the load of a node comes from earlier results; "": all of
+// it is written.
 func formula(n *Node) string {
 	if all := amountsOf(n.Stage, n.Level); len(all) > 0 {
 		return "${" + all[0].Expr.Text + "}"

@@ -16,8 +16,8 @@ func (f fixed) Quantity(expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, V: float64(f), Lo: float64(f), Hi: float64(f), N: 1}
 }
 
-// TestAmount: a load that comes from a result is what its formula gives, within the bounds of a written one; else it says why
-// there is none.
+// TestAmount: a load that comes from a result is what its formula gives, within the bounds of a
+// written one; else it says why there is none.
 func TestAmount(t *testing.T) {
 	for _, c := range []struct {
 		load  string

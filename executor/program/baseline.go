@@ -17,9 +17,9 @@ import (
 // ifMissingSkip is the word of `baseline.if_missing` by which what cannot be compared is skipped.
 const ifMissingSkip = "skip"
 
-// readBaseline opens the stored result that the plan or the command line compares with. One of the plan that is not there
-// leaves its assertions to if_missing; one that cannot be read, or is no result, is a mistake. One that the command line
-// names must have passed.
+// readBaseline opens the stored result that the plan or the command line compares with. One of the
+// plan that is not there leaves its assertions to if_missing; one that cannot be read, or is no
+// result, is a mistake. One that the command line names must have passed.
 func readBaseline(d *draft) {
 	base := d.program.Plan.Baseline
 	if base == nil {
@@ -40,7 +40,8 @@ func readBaseline(d *draft) {
 	case err != nil:
 		reportNoResult(d, base, err)
 	case base.Named() && out.Result.WhyNotComparable() != "":
-		d.fail(base.File.Pos, codeBaseline, "the baseline %s did not pass: %s", base.File.Name, out.Result.WhyNotComparable()).
+		d.fail(base.File.Pos, codeBaseline,
+			"the baseline %s did not pass: %s", base.File.Name, out.Result.WhyNotComparable()).
 			Detail = "name the result.json of a run that passed, or a folder: its newest result that passed is taken"
 	}
 }
@@ -53,8 +54,8 @@ func reportNoResult(d *draft, base *scenario.Baseline, err error) {
 	}
 }
 
-// newestPassed takes the newest result of this plan that passed, where the command line names a folder. Without one the
-// assertions are left to if_missing. False: it names no folder.
+// newestPassed takes the newest result of this plan that passed, where the command line names a
+// folder. Without one the assertions are left to if_missing. False: it names no folder.
 func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool {
 	found := 0
 	isFolder := base.Folder(func(file string, data []byte) {
@@ -69,14 +70,16 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 	})
 	if isFolder && out.Result == nil {
 		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, d.program.Plan.Name)
-		d.warn(base.File.Pos, codeBaseline, "folder %s holds no result of plan %q that passed", base.File.Name, d.program.Plan.Name).
+		d.warn(base.File.Pos, codeBaseline,
+			"folder %s holds no result of plan %q that passed", base.File.Name, d.program.Plan.Name).
 			Detail = fmt.Sprintf("assertions with `baseline` will be %s", map[bool]string{true: "skipped", false: "inconclusive"}[base.IfMissing == ifMissingSkip])
 	}
 	return isFolder
 }
 
-// checkComparisons reports a baseline that nothing is compared with: one that the command line names is a mistake, for the gate
-// that it is meant for is missing. So is one that has none of the stages that are compared with it.
+// checkComparisons reports a baseline that nothing is compared with: one that the command line
+// names is a mistake, for the gate that it is meant for is missing. So is one that has none of the
+// stages that are compared with it.
 func checkComparisons(d *draft) {
 	base := d.program.Plan.Baseline
 	if base == nil || d.diags.HasErrors() {
@@ -102,12 +105,15 @@ func checkComparisons(d *draft) {
 		d.warn(base.File.Pos, codeUnused, "nothing in the plan compares with the baseline").
 			Detail = "remove it, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
 	case base.Named() && d.program.Baseline.Result != nil:
-		d.fail(base.File.Pos, codeBaseline, "the baseline %s has none of the stages that are compared with it: %s", d.program.Baseline.File, strings.Join(ids, ", ")).
+		d.fail(base.File.Pos, codeBaseline,
+			"the baseline %s has none of the stages that are compared with it: %s",
+			d.program.Baseline.File, strings.Join(ids, ", ")).
 			Detail = fmt.Sprintf("it is a result of plan %q", d.program.Baseline.Result.Plan.Name)
 	}
 }
 
-// comparison is the references of a check to the baseline, and the node that it is judged on; "": it is the plan's.
+// comparison is the references of a check to the baseline, and the node that it is judged on; "":
+// it is the plan's.
 type comparison struct {
 	node string
 	refs []expression.Ref
@@ -134,8 +140,9 @@ func comparisonsOf(p *Program) (list []comparison) {
 	return list
 }
 
-// Unmatched says why a check that compares with the baseline is skipped, "" where it is not: the plan wants it skipped
-// where there is nothing to compare with. node is the judged one; "" for the plan's own checks.
+// Unmatched says why a check that compares with the baseline is skipped, "" where it is not: the
+// plan wants it skipped where there is nothing to compare with. node is the judged one; "" for the
+// plan's own checks.
 func (p *Program) Unmatched(c Check, node string) string {
 	if p.Plan.Baseline == nil || p.Plan.Baseline.IfMissing != ifMissingSkip {
 		return ""

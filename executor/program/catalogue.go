@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// catalogueOf is what can be measured at a node whose targets are all known: the table, what its server keeps, and the
-// rows that its stage brings with it. Nodes that have the same share one.
+// catalogueOf is what can be measured at a node whose targets are all known: the table, what its
+// server keeps, and the rows that its stage brings with it. Nodes that have the same share one.
 func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	var rows []metric.Row
 	key := ""
@@ -41,8 +41,8 @@ func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	return c
 }
 
-// keeperOf is what the server can do whose own numbers are those of the node: all entries must ask one model of one target.
-// nil: there is no such server.
+// keeperOf is what the server can do whose own numbers are those of the node: all entries must ask
+// one model of one target. nil: there is no such server.
 func keeperOf(n *Node) *boundTarget {
 	all := n.Stage.Entries()
 	for _, e := range all[1:] {
@@ -61,7 +61,8 @@ func (n *Node) InProcess() bool {
 // Lacks says why a node cannot produce a row whatever its targets can, or "".
 func (n *Node) Lacks(r *metric.Row) string { return lacksRow(n, r, nil) }
 
-// lacksRow says why a node cannot produce a row, or "". k is what its target can do; nil: whatever it needs.
+// lacksRow says why a node cannot produce a row, or "". k is what its target can do; nil: whatever
+// it needs.
 func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 	switch {
 	case r.Loads == metric.OpenLoop && !n.Open:
@@ -85,8 +86,8 @@ func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 // firstTarget is where the first kind of request goes.
 func firstTarget(n *Node) *scenario.Target { return n.Stage.Entries()[0].Request.Target }
 
-// sortOf spells what decides how an expression is understood on a node, besides other nodes: nodes of one sort share
-// their compiled expressions.
+// sortOf spells what decides how an expression is understood on a node, besides other nodes: nodes
+// of one sort share their compiled expressions.
 func sortOf(n *Node) string {
 	var text strings.Builder
 	fmt.Fprint(&text, n.Open, firstTarget(n).Name)

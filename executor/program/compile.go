@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Compile makes a program of a plan for the backends there are. With any error among the diagnostics the program is
-// not to be run; it is still as complete as it can be, for printing.
+// Compile makes a program of a plan for the backends there are. With any error among the
+// diagnostics the program is not to be run; it is still as complete as it can be, for printing.
 func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnostics) {
 	d := newDraft(p, kinds)
 	for _, pass := range passes() {

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// longPlan is a plan of 500 nodes and 5,000 assertions. Their limits are all different where apart says so, and some look
-// at other stages, so that little can be shared.
+// longPlan is a plan of 500 nodes and 5,000 assertions. Their limits are all different where apart
+// says so, and some look at other stages, so that little can be shared.
 func longPlan(apart bool) string {
 	var b strings.Builder
 	b.WriteString("version: 1\ntarget: {backend: triton, url: \"http://h:1\", model: m}\nstages:\n")
@@ -34,8 +34,9 @@ func longPlan(apart bool) string {
 	return b.String()
 }
 
-// BenchmarkCompile is what Compile adds to reading a long plan, and both together: the load of a plan of 500 nodes and
-// 5,000 assertions is to take less than 700 ms, of which Compile less than 500.
+// BenchmarkCompile is what Compile adds to reading a long plan, and both together: the load of a
+// plan of 500 nodes and 5,000 assertions is to take less than 700 ms, of which Compile less than
+// 500.
 func BenchmarkCompile(b *testing.B) {
 	for name, apart := range map[string]bool{"alike": false, "apart": true} {
 		text := []byte(longPlan(apart))
@@ -74,8 +75,8 @@ func manyStages(n int) []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkStages reads and compiles plans of many stages: 8,000 are to take at most 2.2 times as long as 4,000, which are to
-// take less than a second.
+// BenchmarkStages reads and compiles plans of many stages: 8,000 are to take at most 2.2 times as
+// long as 4,000, which are to take less than a second.
 func BenchmarkStages(b *testing.B) {
 	for _, n := range []int{1000, 4000, 8000} {
 		text := manyStages(n)
@@ -93,7 +94,8 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
-// TestStagesAreLinear: eight times as many stages cost eight times the work, and not its square: 64 times.
+// TestStagesAreLinear: eight times as many stages cost eight times the work, and not its square: 64
+// times.
 func TestStagesAreLinear(t *testing.T) {
 	cost := func(n int) time.Duration {
 		text, best := manyStages(n), time.Hour

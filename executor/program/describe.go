@@ -2,7 +2,8 @@ package program
 
 import "github.com/sluice-bench/sluice/scenario"
 
-// Description is a program as plain data, for `graph --format json` and its text. Times in seconds, null: no bound.
+// Description is a program as plain data, for `graph --format json` and its text. Times in seconds,
+// null: no bound.
 type Description struct {
 	Plan        string            `json:"plan"`
 	Fingerprint string            `json:"fingerprint"`
@@ -17,37 +18,41 @@ type Description struct {
 
 // UnitDescription is what runs at one time.
 type UnitDescription struct {
-	Stages   []string   `json:"stages"`
-	Repeats  [][]string `json:"repeats,omitempty"` // the nodes of each repeat in their order, where there is more than one repeat
+	Stages []string `json:"stages"`
+	// the nodes of each repeat in their order, where there is more than one repeat
+	Repeats  [][]string `json:"repeats,omitempty"`
 	Shortest float64    `json:"shortest"`
 	Longest  *float64   `json:"longest"`
 }
 
 // NodeDescription is one node of a Description: its numbers are those of one repeat.
 type NodeDescription struct {
-	ID          string            `json:"id"`
-	Stage       string            `json:"stage"`
-	Point       map[string]string `json:"point,omitempty"`
-	Targets     []string          `json:"targets"`
-	Load        string            `json:"load"`
-	From        string            `json:"from_result,omitempty"` // the formula of a load that comes from an earlier result
-	After       []EdgeText        `json:"after"`
-	Warmup      string            `json:"warmup,omitempty"`
-	Delay       float64           `json:"delay,omitempty"`
-	MaxDuration float64           `json:"max_duration,omitempty"`
-	Repeats     int               `json:"repeats"`
-	Requests    *float64          `json:"requests"` // in hold; null: not known
-	RequestsSD  float64           `json:"requests_sd"`
-	Sequences   *float64          `json:"sequences,omitempty"`  // that the requests form, on average; absent: none, or not known
-	Decides     string            `json:"decided_by,omitempty"` // what requests depend on where they are null: server, result, data, group
-	Outside     *float64          `json:"requests_outside"`     // in warm-up and between holds
-	Trials      []int             `json:"trials,omitempty"`     // of a search: at least and at most
-	Shortest    float64           `json:"shortest"`
-	Longest     *float64          `json:"longest"`
-	InFlight    *int              `json:"in_flight"`
-	While       []string          `json:"while,omitempty"`
-	Goodput     []string          `json:"goodput,omitempty"`
-	Assertions  []CheckText       `json:"assertions"`
+	ID      string            `json:"id"`
+	Stage   string            `json:"stage"`
+	Point   map[string]string `json:"point,omitempty"`
+	Targets []string          `json:"targets"`
+	Load    string            `json:"load"`
+	// the formula of a load that comes from an earlier result
+	From        string     `json:"from_result,omitempty"`
+	After       []EdgeText `json:"after"`
+	Warmup      string     `json:"warmup,omitempty"`
+	Delay       float64    `json:"delay,omitempty"`
+	MaxDuration float64    `json:"max_duration,omitempty"`
+	Repeats     int        `json:"repeats"`
+	Requests    *float64   `json:"requests"` // in hold; null: not known
+	RequestsSD  float64    `json:"requests_sd"`
+	// that the requests form, on average; absent: none, or not known
+	Sequences *float64 `json:"sequences,omitempty"`
+	// what requests depend on where they are null: server, result, data, group
+	Decides    string      `json:"decided_by,omitempty"`
+	Outside    *float64    `json:"requests_outside"` // in warm-up and between holds
+	Trials     []int       `json:"trials,omitempty"` // of a search: at least and at most
+	Shortest   float64     `json:"shortest"`
+	Longest    *float64    `json:"longest"`
+	InFlight   *int        `json:"in_flight"`
+	While      []string    `json:"while,omitempty"`
+	Goodput    []string    `json:"goodput,omitempty"`
+	Assertions []CheckText `json:"assertions"`
 }
 
 // EdgeText is whom a node waits for, and why. Without When it is where a number is taken from.
@@ -57,7 +62,8 @@ type EdgeText struct {
 	Reason string `json:"reason"`
 }
 
-// CheckText is an assertion, the samples that it needs and the requests that are planned for what it looks at.
+// CheckText is an assertion, the samples that it needs and the requests that are planned for what
+// it looks at.
 type CheckText struct {
 	ID        string   `json:"id"`
 	That      string   `json:"that"`

@@ -63,8 +63,8 @@ func (d *draft) warn(pos source.Pos, code, format string, args ...any) *source.D
 	return d.report(source.Warning, pos, code, format, args...)
 }
 
-// report adds a diagnostic. Points and levels share the lines of the plan, so what was reported in the same words is
-// not reported again; the caller's changes to it are lost then.
+// report adds a diagnostic. Points and levels share the lines of the plan, so what was reported in
+// the same words is not reported again; the caller's changes to it are lost then.
 func (d *draft) report(s source.Severity, pos source.Pos, code, format string, args ...any) *source.Diagnostic {
 	diag := source.Diagnostic{Severity: s, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)}
 	if !d.isNew(diag) {
@@ -85,8 +85,8 @@ func (d *draft) isNew(diag source.Diagnostic) bool {
 	return true
 }
 
-// alreadyReported reports whether a place has a diagnostic of that code: the levels of a ladder share one line of the
-// plan.
+// alreadyReported reports whether a place has a diagnostic of that code: the levels of a ladder
+// share one line of the plan.
 func (d *draft) alreadyReported(pos source.Pos, code string) bool {
 	return d.reported[pos.String()+" "+code]
 }

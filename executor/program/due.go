@@ -12,8 +12,8 @@ import (
 // mostWalked bounds the arrivals that are played to find out when one of them is due.
 const mostWalked = 1 << 20
 
-// even returns the arrivals of an open loop at the same rates without chance, from the beginning of its warm-up; nil: they
-// are not known.
+// even returns the arrivals of an open loop at the same rates without chance, from the beginning of
+// its warm-up; nil: they are not known.
 func (l *Load) even() load.Schedule {
 	if l.arrivals == nil {
 		return nil
@@ -24,7 +24,8 @@ func (l *Load) even() load.Schedule {
 // openRamp reports whether a load is an open loop along a known ramp.
 func (l *Load) openRamp() bool { return l.Ramp != nil && l.arrivals != nil }
 
-// endOf returns how long after the warm-up the arrivals of a node end by themselves, ns; 0: they go on, or it is not known.
+// endOf returns how long after the warm-up the arrivals of a node end by themselves, ns; 0: they go
+// on, or it is not known.
 func endOf(n *Node) int64 {
 	l := &n.Load
 	if l.arrivals == nil {
@@ -58,8 +59,8 @@ func lastOf(s load.Schedule) (last int64) {
 	return last
 }
 
-// count returns how many requests are due from from and before to, ns from the start of the node; to -1: up to the end
-// of the schedule. -1: not known.
+// count returns how many requests are due from from and before to, ns from the start of the node;
+// to -1: up to the end of the schedule. -1: not known.
 func (l *Load) count(from, to int64) float64 {
 	if l.arrivals == nil {
 		return -1

@@ -7,13 +7,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// connectNodes connects the nodes: levels and points in their order, stages by their needs, and those whose load comes from a
-// result with where it comes from.
+// connectNodes connects the nodes: levels and points in their order, stages by their needs, and
+// those whose load comes from a result with where it comes from.
 func connectNodes(d *draft) {
 	g := d.program.Graph
 	for _, n := range d.program.Nodes {
 		if d.byNode[n.ID] == n {
-			_ = g.Add(graph.Node{ID: n.ID, Group: groupName(d, n.Stage)})
+			_ = g.Add(graph.Node{ID: n.ID, Group: groupName(d.stages, n.Stage)})
 		}
 	}
 	for _, s := range d.stages {
@@ -64,12 +64,12 @@ func levelReason(n *Node) string {
 }
 
 // groupName is what a group is called in drawings: after its members.
-func groupName(d *draft, s *scenario.Stage) string {
+func groupName(stages []*stagePoints, s *scenario.Stage) string {
 	if s.Group == nil {
 		return ""
 	}
 	var ids []string
-	for _, other := range d.stages {
+	for _, other := range stages {
 		if other.first().Group == s.Group {
 			ids = append(ids, other.id)
 		}

@@ -12,19 +12,21 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// DefaultErrors is the id of the built-in errors rule: no plan passes with failures that it did not allow. What a node's
-// gates and its `while` limit decides what the rule still asks:
+// DefaultErrors is the id of the built-in errors rule: no plan passes with failures that it did not
+// allow. What a node's gates and its `while` limit decides what the rule still asks:
 //
 //	nothing                                 errors.count == 0
 //	all errors: count, ratio                nothing
 //	errors of a class, a phase, an entry    errors.count <= the sum of those counts: no failure beside them
 //
-// A condition limits the errors that it names if it is false when every request fails with one of them: errors.count >= 0
-// limits none. `errors.ratio <= 100%` limits none either, and is how a plan allows any share. Assertions of severity warn
-// limit nothing, nor does one that compares with a baseline that is not there and is skipped for it.
+// A condition limits the errors that it names if it is false when every request fails with one of
+// them: errors.count >= 0 limits none. `errors.ratio <= 100%` limits none either, and is how a plan
+// allows any share. Assertions of severity warn limit nothing, nor does one that compares with a
+// baseline that is not there and is skipped for it.
 const DefaultErrors = "default-errors"
 
-// addErrorsRules adds the rule to each node where it asks something. It reads how many requests are planned.
+// addErrorsRules adds the rule to the checks of each node where it asks something. It reads the
+// checks and how many requests are planned.
 func addErrorsRules(d *draft) {
 	for _, n := range d.program.Nodes {
 		if n.scope != nil {
@@ -34,7 +36,7 @@ func addErrorsRules(d *draft) {
 }
 
 func addErrorsRule(d *draft, n *Node) {
-	parts, all := limitedErrors(d, n)
+	parts, all := limitedErrors(d.program, n)
 	if all {
 		return
 	}
@@ -61,9 +63,9 @@ func gatesOf(n *Node) []Check {
 }
 
 // limitedErrors lists the counts of the errors that a node's gates limit; all: they limit every error.
-func limitedErrors(d *draft, n *Node) (parts []string, all bool) {
+func limitedErrors(p *Program, n *Node) (parts []string, all bool) {
 	for _, c := range gatesOf(n) {
-		if d.program.Unmatched(c, n.ID) != "" {
+		if p.Unmatched(c, n.ID) != "" {
 			continue
 		}
 		for _, part := range limitedBy(c, n) {
@@ -78,7 +80,8 @@ func limitedErrors(d *draft, n *Node) (parts []string, all bool) {
 	return parts, false
 }
 
-// limitedBy lists the counts of the errors on n that a condition limits: of all, of a class, or of a part of the node.
+// limitedBy lists the counts of the errors on n that a condition limits: of all, of a class, or of
+// a part of the node.
 func limitedBy(c Check, n *Node) (parts []string) {
 	if !slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) }) {
 		return nil
@@ -104,8 +107,8 @@ func limitedBy(c Check, n *Node) (parts []string) {
 	return parts
 }
 
-// falseFor lists the classes of errors for which a condition is false when every request of n fails with that class. All
-// that the condition does not name are alike to it.
+// falseFor lists the classes of errors for which a condition is false when every request of n fails
+// with that class. All that the condition does not name are alike to it.
 func falseFor(c Check, n *Node) (classes []string) {
 	named, others := map[string]bool{}, int8(0)
 	for _, r := range c.Program.Refs {
@@ -131,7 +134,8 @@ func falseFor(c Check, n *Node) (classes []string) {
 	return classes
 }
 
-// allowsAny reports whether a condition says in so many words that any share of some errors is fine: errors.ratio <= 100%.
+// allowsAny reports whether a condition says in so many words that any share of some errors is
+// fine: errors.ratio <= 100%.
 func allowsAny(c Check, n *Node) bool {
 	t := c.Program.Truth(allFail{n, c, "", 0})
 	return len(c.Program.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" && t.Limit.Need == 0 && t.Limit.V == 1
@@ -172,8 +176,8 @@ func countOf(row string) string {
 	return metric.ErrorsCount
 }
 
-// allFail answers references as if every request of a node failed with one class, and none of any other node. What is made
-// of replies, or of this machine, is unknown.
+// allFail answers references as if every request of a node failed with one class, and none of any
+// other node. What is made of replies, or of this machine, is unknown.
 type allFail struct {
 	node  *Node
 	check Check
@@ -204,7 +208,8 @@ func (f allFail) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: manyRequests, Need: 1}
 }
 
-// requests is how many requests a reference looks at: those that are planned where the plan fixes their number.
+// requests is how many requests a reference looks at: those that are planned where the plan fixes
+// their number.
 func (f allFail) requests(r expression.Ref, own bool) float64 {
 	n := float64(manyRequests)
 	if k := plannedFor(f.node, r.Place, f.check.Assertion); own && k >= 1 {

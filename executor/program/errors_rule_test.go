@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestErrorsRule: what is allowed to fail is said, or fails the run: whatever the plan says of a part of the errors leaves
-// the rest under the built-in rule.
+// TestErrorsRule: what is allowed to fail is said, or fails the run: whatever the plan says of a
+// part of the errors leaves the rest under the built-in rule.
 func TestErrorsRule(t *testing.T) {
 	const none = "" // the rule asks nothing more
 	for assert, rule := range map[string]string{
@@ -19,14 +19,16 @@ func TestErrorsRule(t *testing.T) {
 		"errors.ratio <= 100%":         none,
 		`stage("s").errors.ratio < 1%`: none,
 		"errors.timeout.ratio < 1%":    "errors.count <= errors.timeout.count",
-		"errors.timeout.ratio < 1% and errors.timeout.count < 5":             "errors.count <= errors.timeout.count",
-		"errors.timeout.ratio < 1% or errors.mismatch.count == 0":            "errors.count == 0", // if all requests fail with one class, it is true
-		`phase("up").errors.ratio < 1%`:                                      `errors.count <= phase("up").errors.count`,
-		`phase("up").mix("b").errors.reset.ratio < 1%`:                       `errors.count <= phase("up").mix("b").errors.reset.count`,
-		`mix("a").errors.ratio < 1% and mix("b").errors.ratio < 1%`:          `errors.count <= mix("a").errors.count + mix("b").errors.count`,
-		`mix("a").errors.ratio < 1% and errors.ratio < 1%`:                   none,
-		`stage("before").errors.count == 0 and latency.p50 < 1s`:             "errors.count == 0",
-		"errors.count <= baseline.errors.count":                              "errors.count == 0", // which is not there, and so it is skipped
+		"errors.timeout.ratio < 1% and errors.timeout.count < 5": "errors.count <= errors.timeout.count",
+		// if all requests fail with one class, it is true
+		"errors.timeout.ratio < 1% or errors.mismatch.count == 0":   "errors.count == 0",
+		`phase("up").errors.ratio < 1%`:                             `errors.count <= phase("up").errors.count`,
+		`phase("up").mix("b").errors.reset.ratio < 1%`:              `errors.count <= phase("up").mix("b").errors.reset.count`,
+		`mix("a").errors.ratio < 1% and mix("b").errors.ratio < 1%`: `errors.count <= mix("a").errors.count + mix("b").errors.count`,
+		`mix("a").errors.ratio < 1% and errors.ratio < 1%`:          none,
+		`stage("before").errors.count == 0 and latency.p50 < 1s`:    "errors.count == 0",
+		// which is not there, and so it is skipped
+		"errors.count <= baseline.errors.count":                              "errors.count == 0",
 		"errors.count <= baseline.errors.count and errors.timeout.count < 5": "errors.count == 0",
 	} {
 		text := assert
@@ -57,8 +59,8 @@ stages:
 	}
 }
 
-// TestLimitsOnErrors: a condition limits errors if it is false when every request fails. One that is not is no mention of
-// them: the rule stays, and a warning stands at the condition.
+// TestLimitsOnErrors: a condition limits errors if it is false when every request fails. One that
+// is not is no mention of them: the rule stays, and a warning stands at the condition.
 func TestLimitsOnErrors(t *testing.T) {
 	const (
 		none = ""

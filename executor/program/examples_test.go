@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestExamplesCompile: every example of the language is a plan that compiles, whether this version can run it or not.
+// TestExamplesCompile: every example of the language is a plan that compiles, whether this version
+// can run it or not.
 func TestExamplesCompile(t *testing.T) {
 	files, _ := filepath.Glob("../../testdata/plans/valid/example-*.yaml")
 	if len(files) < 23 {

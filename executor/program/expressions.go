@@ -12,7 +12,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// compileExpressions compiles every assertion, condition and stability metric.
+// compileExpressions compiles every assertion, condition and stability metric. It reads nodes,
+// catalogues, edges and the baseline, and adds the checks of nodes and plan and the edges of what
+// they read.
 func compileExpressions(d *draft) {
 	for _, n := range d.program.Nodes {
 		if slices.Contains(n.entries, nil) || n.Catalogue == nil {
@@ -28,7 +30,7 @@ func compileExpressions(d *draft) {
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 			compileStability(d, n, u)
 		}
-		connectReads(d, n)
+		connectReads(d.program, n)
 	}
 	for _, a := range d.program.Plan.Assert {
 		d.program.Assert = append(d.program.Assert, compileCheck(d, a, &scope{draft: d}))
@@ -46,10 +48,11 @@ func conditions(s *scenario.Stage) []scenario.Condition {
 	return nil
 }
 
-// connectReads draws where a node's expressions take numbers from other nodes, unless it comes directly after them anyway.
-func connectReads(d *draft, n *Node) {
+// connectReads draws where a node's expressions take numbers from other nodes, unless it comes
+// directly after them anyway.
+func connectReads(p *Program, n *Node) {
 	drawn := make(map[string]bool)
-	for _, e := range d.program.Graph.Incoming(n.ID) {
+	for _, e := range p.Graph.Incoming(n.ID) {
 		drawn[e.From] = true
 	}
 	for _, c := range slices.Concat(n.Checks, n.While) {
@@ -65,7 +68,7 @@ func connectReads(d *draft, n *Node) {
 			if c.Assertion.ID != "" {
 				reason = "assertion " + c.Assertion.ID
 			}
-			_ = d.program.Graph.Connect(graph.Edge{From: r.Node, To: n.ID, Reason: reason, Reads: true})
+			_ = p.Graph.Connect(graph.Edge{From: r.Node, To: n.ID, Reason: reason, Reads: true})
 		}
 	}
 }
@@ -77,11 +80,12 @@ type cacheKey struct {
 	catalogue *metric.Catalogue
 }
 
-// compiled is a program that nodes of one sort share: it reads no other node, and there was nothing to say about it.
+// compiled is a program that nodes of one sort share: it reads no other node, and there was nothing
+// to say about it.
 type compiled struct{ program *expression.Program }
 
-// compileText compiles an expression in a scope. References to other nodes are written out: stage("s") of an equal matrix is
-// its node.
+// compileText compiles an expression in a scope. References to other nodes are written out:
+// stage("s") of an equal matrix is its node.
 func compileText(d *draft, t source.Text, s *scope) *expression.Program {
 	var key cacheKey
 	if s.here && s.node != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// readFiles opens every file that a dataset or a load in use names. What stands in data that cannot be read yet is left
-// alone; that it cannot is kept for later.
+// readFiles opens every file that a dataset or a load in use names. Data that cannot be read yet is
+// left alone: the plan's own list has it. It adds rows, streams and lists to the draft and
+// Node.Recorded.
 func readFiles(d *draft) {
 	for _, s := range d.stages {
 		for _, point := range s.points {
@@ -35,7 +36,7 @@ func readRows(d *draft, r scenario.Request) {
 			d.fail(data.Pos, codeDoesNotFit, "target %q takes no whole bodies: %s", r.Target.Name, why)
 		}
 	}
-	if _, done := d.rows[data]; done || unreadable(d, data) {
+	if _, done := d.rows[data]; done || unreadable(d.program, data) {
 		return
 	}
 	n, streams, diags := feed.Check(data)
@@ -44,8 +45,8 @@ func readRows(d *draft, r scenario.Request) {
 }
 
 // unreadable reports whether the plan's own list says that a dataset cannot be read yet.
-func unreadable(d *draft, data *scenario.Dataset) bool {
-	return slices.ContainsFunc(d.program.Plan.Later, func(l source.Diagnostic) bool {
+func unreadable(p *Program, data *scenario.Dataset) bool {
+	return slices.ContainsFunc(p.Plan.Later, func(l source.Diagnostic) bool {
 		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") || data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
 	})
 }

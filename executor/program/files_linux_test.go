@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// pathKeys are the keys of the plan that name a file to read, each with a plan that reads it from FILE. A folder is read by
-// those that begin with "dir".
+// pathKeys are the keys of the plan that name a file to read, each with a plan that reads it from
+// FILE. A folder is read by those that begin with "dir".
 var pathKeys = map[string]string{
 	"plan.extends":         "version: 1\nextends: FILE\n",
 	"plan.baseline":        "HEAD\nbaseline: FILE\n",
@@ -82,8 +82,8 @@ func pathDefinitions(t *testing.T) []string {
 	return found
 }
 
-// TestOnlyRegularFiles: whatever key names a file, a pipe, a socket, a device or a folder in its place is refused at its line, at
-// once and without being read.
+// TestOnlyRegularFiles: whatever key names a file, a pipe, a socket, a device or a folder in its
+// place is refused at its line, at once and without being read.
 func TestOnlyRegularFiles(t *testing.T) {
 	for _, key := range pathDefinitions(t) {
 		of := strings.NewReplacer("overlay_", "", "extension.", "plan.", "plan_with_defaults.", "plan.", "profile.", "plan.").Replace(key)

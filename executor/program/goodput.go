@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// compileGoodput compiles what makes a request good: a metric that every request has a value of, and a limit of its dimension.
+// compileGoodput compiles what makes a request good: a metric that every request has a value of,
+// and a limit of its dimension. It reads catalogues and adds Node.Goodput.
 func compileGoodput(d *draft) {
 	for _, n := range d.program.Nodes {
 		if n.Catalogue == nil {
@@ -18,18 +19,20 @@ func compileGoodput(d *draft) {
 			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later && row.From == metric.Sample && lacksRow(n, row, n.entries[0]) == "" {
 				continue // see later
 			}
-			row := bindableRow(d, n, x.Metric.Text)
+			row := bindableRow(n, x.Metric.Text)
 			if row == nil {
 				why := "not every request has a value of it"
 				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && lacksRow(n, known, n.entries[0]) != "" {
 					why = lacksRow(n, known, n.entries[0])
 				}
-				d.fail(x.Metric.Pos, codeGoodput, "goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
+				d.fail(x.Metric.Pos, codeGoodput,
+					"goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
 				continue
 			}
 			dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text))
 			if !ok || dim != row.Dim {
-				d.fail(x.Limit.Pos, codeGoodput, "%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
+				d.fail(x.Limit.Pos, codeGoodput,
+					"%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
 				continue
 			}
 			n.Goodput = append(n.Goodput, measure.Bound{Row: row, Limit: limit})
@@ -38,7 +41,7 @@ func compileGoodput(d *draft) {
 }
 
 // bindableRow is the row that a goodput condition names, nil where there is none that fits.
-func bindableRow(d *draft, n *Node, name string) *metric.Row {
+func bindableRow(n *Node, name string) *metric.Row {
 	row, ok := n.Catalogue.Row(strings.TrimSpace(name))
 	if !ok || row.Later || !measure.Bindable(row) || lacksRow(n, row, nil) != "" {
 		return nil

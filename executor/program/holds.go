@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// lintAllHolds warns where a distribution or a rate is taken over several holds of a ramp together: a percentile of a base
-// load and a spike is that of neither. Ratios and counts are sums, which mean the same over all.
+// lintAllHolds warns where a distribution or a rate is taken over several holds of a ramp together:
+// a percentile of a base load and a spike is that of neither. Ratios and counts are sums, which
+// mean the same over all.
 func lintAllHolds(d *draft, c Check, n *Node) {
 	if n == nil {
 		return
@@ -51,7 +52,9 @@ func checkOneTime(d *draft, c Check) {
 		case ref.Node == c.Program.Refs[first].Node && ref.Phase != c.Program.Refs[first].Phase:
 			pos := c.Assertion.That.At(ref.At[0])
 			if !d.alreadyReported(pos, codeDoesNotFit) {
-				d.fail(pos, codeDoesNotFit, "windows of %s cannot be compared with windows of %s", phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
+				d.fail(pos, codeDoesNotFit,
+					"windows of %s cannot be compared with windows of %s",
+					phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
 					Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
 			}
 		}

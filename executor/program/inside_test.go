@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestInside: what is wrong with the options of a server in this process stands where each of them does, all at once.
+// TestInside: what is wrong with the options of a server in this process stands where each of them
+// does, all at once.
 func TestInside(t *testing.T) {
 	p, diags := scenario.Parse("plan.yaml", []byte(`version: 1
 target:

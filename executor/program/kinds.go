@@ -20,7 +20,8 @@ type boundTarget struct {
 	catalogue *metric.Catalogue
 }
 
-// bindTargets finds the backend of every target and refuses what it does not read.
+// bindTargets finds the backend of every target and refuses what it does not read. It reads the
+// plan's targets and adds draft.targets; a target with a mistake is not there.
 func bindTargets(d *draft) {
 	for _, t := range d.program.Plan.Targets {
 		k := findKind(d, t)
@@ -77,7 +78,8 @@ func keyPos(t *scenario.Target, name string) source.Pos {
 	return t.Pos
 }
 
-// Abilities returns what can be done for a target: the abilities of its kind, and those of the executor itself.
+// Abilities returns what can be done for a target: the abilities of its kind, and those of the
+// executor itself.
 func Abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
 	a := k.Abilities(TargetOf(k, t))
 	if t.Metrics != nil {
@@ -86,7 +88,8 @@ func Abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
 	return a
 }
 
-// lacks says why a target does not have an ability, "" where it has it. need is one of backends.AbilityNames, or "".
+// lacks says why a target does not have an ability, "" where it has it. need is one of
+// backends.AbilityNames, or "".
 func (k *boundTarget) lacks(need string) string {
 	ability := backends.AbilityOf(need)
 	switch {
@@ -102,8 +105,8 @@ func (k *boundTarget) lacks(need string) string {
 	return fmt.Sprintf("backend %s has no %s here", k.kind.Name, need)
 }
 
-// checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
-// its `tls`, or at the key that the error names.
+// checkTarget refuses what opening the target would refuse without asking anybody. What is wrong
+// with its files stands at its `tls`, or at the key that the error names.
 func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
 	if k.Check == nil || d.diags.HasErrors() {
 		return // a scheme that the kind does not speak has been reported
@@ -136,8 +139,8 @@ func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
 	}
 }
 
-// insidePos is where a target says something at a key, which is one of the server's that is loaded into this process, if any
-// is.
+// insidePos is where a target says something at a key, which is one of the server's that is loaded
+// into this process, if any is.
 func insidePos(t *scenario.Target, name string) source.Pos {
 	in := t.InProcess
 	if in == nil {
@@ -171,7 +174,8 @@ func findKind(d *draft, t *scenario.Target) *backends.Kind {
 	return nil
 }
 
-// catalogue has the static rows and those of the server's own numbers, less what the target cannot produce.
+// catalogue has the static rows and those of the server's own numbers, less what the target cannot
+// produce.
 func catalogue(k *backends.Kind, a backends.Ability) (*metric.Catalogue, error) {
 	if !a.Has(backends.ServerStats) {
 		return metric.New()

@@ -2,7 +2,8 @@ package program
 
 import "testing"
 
-// TestLabels: what a node is driven by, in the words of the graph: nothing that changes the load is left out.
+// TestLabels: what a node is driven by, in the words of the graph: nothing that changes the load is
+// left out.
 func TestLabels(t *testing.T) {
 	for stage, want := range map[string]string{
 		"load: {concurrency: 4}, for: 30s":                                                          "4 in flight for 30s",

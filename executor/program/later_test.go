@@ -32,8 +32,8 @@ func small(t scenario.Target, assert string) *scenario.Plan {
 	return &scenario.Plan{Targets: []*scenario.Target{target}, Datasets: []*scenario.Dataset{data}, Stages: []*scenario.Stage{stage}}
 }
 
-// TestLater: what the language has and this version cannot run compiles, and says so at its line; what no version could
-// do is a mistake.
+// TestLater: what the language has and this version cannot run compiles, and says so at its line;
+// what no version could do is a mistake.
 func TestLater(t *testing.T) {
 	open := scenario.Target{Backend: "openai", URL: "http://h:1", Streaming: true}
 	shut := scenario.Target{Backend: "openai", URL: "http://h:1"}

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// lintPlan warns of what is allowed and hardly meant. Each says what to do.
+// lintPlan warns of what is valid but probably unintended. It reads all that other passes have added.
 func lintPlan(d *draft) {
 	lintUnused(d)
 	for _, s := range d.stages {
@@ -46,7 +46,9 @@ func lintUnused(d *draft) {
 	}
 	for _, data := range d.program.Plan.Datasets {
 		if !used[data] && data.Pos.Line > 0 {
-			d.warn(data.Pos, codeUnused, "dataset %q is used by no stage", data.Name).Detail = "remove it, or name it with `data`"
+			d.warn(data.Pos, codeUnused,
+				"dataset %q is used by no stage", data.Name).
+				Detail = "remove it, or name it with `data`"
 		}
 	}
 }
@@ -63,8 +65,8 @@ func lintFewSamples(d *draft, n *Node) {
 	}
 }
 
-// lintFewTried says where the lowest trial of a search cannot gather the samples that its `while` needs: it then counts as one
-// that does not hold, and the search ends there.
+// lintFewTried says where the lowest trial of a search cannot gather the samples that its `while`
+// needs: it then counts as one that does not hold, and the search ends there.
 func lintFewTried(d *draft, n *Node) {
 	q, is := quantity(n.Stage).(scenario.Search)
 	e, until := n.Stage.Extent.(scenario.For)
@@ -87,7 +89,9 @@ func lintFewTried(d *draft, n *Node) {
 		if e.Span.Duration > 0 {
 			change += fmt.Sprintf(", or begin at %.0f/s", math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
 		}
-		d.warn(c.Assertion.That.Pos, codeFewSamples, "a trial at %s sends %.0f requests%s, %s needs %d", valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
+		d.warn(c.Assertion.That.Pos, codeFewSamples,
+			"a trial at %s sends %.0f requests%s, %s needs %d",
+			valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
 			Detail = "it is inconclusive there, which counts as false, and the search ends: use " + change
 	}
 }
@@ -102,7 +106,9 @@ func byChance(sd float64) string {
 
 func fewSamplesFor(d *draft, c Check, who string) {
 	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(p) && !d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
-		d.warn(c.Assertion.That.Pos, CodeNoEffect, "\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).Detail = "it is read once, so there are no samples that could be too few: leave the key out"
+		d.warn(c.Assertion.That.Pos, CodeNoEffect,
+			"\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).
+			Detail = "it is read once, so there are no samples that could be too few: leave the key out"
 	}
 	most := c.Planned + 2*c.SD
 	if c.Planned < 0 || float64(c.Needed) <= most || d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
@@ -112,7 +118,8 @@ func fewSamplesFor(d *draft, c Check, who string) {
 	if every := verdict.Every(c.Assertion); every > 0 {
 		place = fmt.Sprintf("in %s sends", source.Duration(every))
 	}
-	d.warn(c.Assertion.That.Pos, codeFewSamples, "%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
+	d.warn(c.Assertion.That.Pos, codeFewSamples,
+		"%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
 		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
 }
 
@@ -125,13 +132,16 @@ func lintSparse(d *draft, n *Node) {
 	}
 	if requests < slots {
 		if !d.alreadyReported(n.Level.Pos, codeNeverFull) {
-			d.warn(n.Level.Pos, codeNeverFull, "stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
+			d.warn(n.Level.Pos, codeNeverFull,
+				"stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
 				Detail = fmt.Sprintf("ask for at least %.0f requests, or fewer in flight", 3*slots)
 		}
 		return
 	}
 	if !d.alreadyReported(n.Level.Pos, codeFewRequests) {
-		d.warn(n.Level.Pos, codeFewRequests, "stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured", n.ID, requests, slots).
+		d.warn(n.Level.Pos, codeFewRequests,
+			"stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured",
+			n.ID, requests, slots).
 			Detail = fmt.Sprintf("ask for at least %.0f requests, three for each slot", 3*slots)
 	}
 }
@@ -144,13 +154,15 @@ func lintRampCut(d *draft, n *Node) {
 		return
 	}
 	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
-		d.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
+		d.warn(n.Stage.ExtentPos, codeRampCut,
+			"the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
 	}
 }
 
-// lintUndrained warns of closed loops in time whose open requests are cancelled at the end: with all slots taken, so many requests
-// have no outcome, and an assertion that allows no more errors than that is not certain.
+// lintUndrained warns of closed loops in time whose open requests are cancelled at the end: with
+// all slots taken, so many requests have no outcome, and an assertion that allows no more errors
+// than that is not certain.
 func lintUndrained(d *draft, n *Node) {
 	if e, is := n.Stage.Extent.(scenario.For); n.Open || n.Stage.Drain > 0 || is && e.Span.Duration == 0 {
 		return
@@ -160,7 +172,9 @@ func lintUndrained(d *draft, n *Node) {
 		if p := c.Program; p == nil || slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) || p.Truth(openAtEnd(slots)).Is != 0 || d.alreadyReported(n.Stage.DrainPos, codeUndrained) {
 			continue
 		}
-		d.warn(n.Stage.DrainPos, codeUndrained, "stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known", n.ID, slots, c.Assertion.That.Text).
+		d.warn(n.Stage.DrainPos, codeUndrained,
+			"stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known",
+			n.ID, slots, c.Assertion.That.Text).
 			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow some, as in errors.ratio < 1%"
 	}
 }
@@ -177,7 +191,8 @@ func (n openAtEnd) Quantity(expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, Hi: float64(n), N: 1}
 }
 
-// lintUnseen warns of assertions on windows that leave the end of their scope out: only whole windows are judged.
+// lintUnseen warns of assertions on windows that leave the end of their scope out: only whole
+// windows are judged.
 func lintUnseen(d *draft, n *Node) {
 	for _, c := range n.Checks {
 		every := verdict.Every(c.Assertion)
@@ -188,7 +203,9 @@ func lintUnseen(d *draft, n *Node) {
 		if rest == 0 || d.alreadyReported(c.Assertion.That.Pos, codeUnseen) {
 			continue
 		}
-		d.warn(c.Assertion.That.Pos, codeUnseen, "the last %v are in no window of %v: nothing here looks at them", source.Duration(rest), source.Duration(every)).
+		d.warn(c.Assertion.That.Pos, codeUnseen,
+			"the last %v are in no window of %v: nothing here looks at them",
+			source.Duration(rest), source.Duration(every)).
 			Detail = "let the length be a multiple of `every`, which is 1s where `within` stands alone"
 	}
 }
@@ -213,7 +230,8 @@ func inTime(seconds float64) string {
 	return source.Duration(time.Duration(seconds * float64(time.Second)))
 }
 
-// lintCrowded warns of open loops that would fill their slots before their own limit of latency is reached.
+// lintCrowded warns of open loops that would fill their slots before their own limit of latency is
+// reached.
 func lintCrowded(d *draft, n *Node) {
 	pool, open := scenario.Open(n.Stage.Load)
 	rate := peakRate(n)
@@ -225,13 +243,14 @@ func lintCrowded(d *draft, n *Node) {
 	if pool.Overflow == "drop" {
 		what = "are dropped"
 	}
-	d.warn(n.Stage.LoadPos, codeCrowded, "at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
+	d.warn(n.Stage.LoadPos, codeCrowded,
+		"at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
 		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`", c.Assertion.That.Text, what)
 }
 
-// lintDrops warns of open loops that may drop any share of their requests: what was never sent is no error, and no gate is
-// about it.
+// lintDrops warns of open loops that may drop any share of their requests: what was never sent is
+// no error, and no gate is about it.
 func lintDrops(d *draft, n *Node) {
 	pool, open := scenario.Open(n.Stage.Load)
 	if !open || pool.Overflow != "drop" || d.alreadyReported(n.Stage.LoadPos, codeNoDropLimit) {
@@ -261,7 +280,8 @@ func peakRate(n *Node) float64 {
 	return peak
 }
 
-// smallestLimit is the smallest limit that an assertion of the node sets on its latency, in seconds; 0: none does.
+// smallestLimit is the smallest limit that an assertion of the node sets on its latency, in
+// seconds; 0: none does.
 func smallestLimit(n *Node) (limit float64, by Check) {
 	for _, c := range n.Checks {
 		if c.Program == nil || len(c.Program.Refs) != 1 || c.Program.Refs[0].Node != "" {
@@ -288,7 +308,8 @@ func (atOnce) Quantity(expression.Ref) expression.Quantity {
 // lintConditional warns of gates on a stage that a good run skips, and of stages that wait for one.
 func lintConditional(d *draft, s *stagePoints) {
 	if first := s.first(); first.When == "failure" && len(first.Assert) > 0 {
-		d.warn(first.Assert[0].Use, codeSkippable, "stage %q only runs when something has failed: this never gates a good run", s.id).
+		d.warn(first.Assert[0].Use, codeSkippable,
+			"stage %q only runs when something has failed: this never gates a good run", s.id).
 			Detail = "assert on a stage that always runs, or use `when: always`"
 	}
 	if s.first().When != "success" {
@@ -296,7 +317,8 @@ func lintConditional(d *draft, s *stagePoints) {
 	}
 	for _, need := range s.first().Needs {
 		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, codeUnreachable) {
-			d.warn(s.first().IDPos, codeSkippable, "stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
+			d.warn(s.first().IDPos, codeSkippable,
+				"stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
 			return
 		}
@@ -315,7 +337,8 @@ func lintUnreached(d *draft) {
 				continue
 			}
 			if n.Stage.When == "failure" {
-				d.warn(c.Assertion.That.At(r.At[0]), codeSkippable, "stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
+				d.warn(c.Assertion.That.At(r.At[0]), codeSkippable,
+					"stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
 					Detail = "assert on a stage that always runs"
 			}
 		}

@@ -14,7 +14,8 @@ import (
 // lintCodes are the warnings about plans that are valid and hardly meant.
 var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, CodeNoEffect, codeNoLimit, codeNoDropLimit}
 
-// TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
+// TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that
+// is done.
 func TestLints(t *testing.T) {
 	for _, c := range []struct{ name, stages, want string }{
 		{"a search that begins below what its condition needs", `
@@ -177,7 +178,8 @@ func lintsOf(diags source.Diagnostics) source.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(diags), func(d source.Diagnostic) bool { return !slices.Contains(lintCodes, d.Code) })
 }
 
-// TestNoFalseAlarm: none of them warns of an example of the language, nor of the plans that come with this program.
+// TestNoFalseAlarm: none of them warns of an example of the language, nor of the plans that come
+// with this program.
 func TestNoFalseAlarm(t *testing.T) {
 	files, _ := filepath.Glob("../../testdata/plans/valid/example-*.yaml")
 	shipped, _ := filepath.Glob("../../plans/*.yaml")

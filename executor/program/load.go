@@ -9,17 +9,18 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// Amounts are the values of a node's load: as the plan writes them, or as earlier results gave them when the node
-// starts.
+// Amounts are the values of a node's load: as the plan writes them, or as earlier results gave them
+// when the node starts.
 type Amounts struct {
 	Level  float64      // of a fixed load or a level
 	Steps  []load.Step  // of a ramp
 	Search *load.Search // nil: none
 }
 
-// Load says how the load of a node goes: what graph, validate, a run, a search and the check of planned samples read.
-// Node.Load has the load of the first repeat, with the amounts that the plan writes; LoadWith fills in those that come
-// from earlier results, what encoded data has, and the seed of a trial.
+// Load says how the load of a node goes: what graph, validate, a run, a search and the check of
+// planned samples read. Node.Load has the load of the first repeat, with the amounts that the plan
+// writes; LoadWith fills in those that come from earlier results, what encoded data has, and the
+// seed of a trial.
 //
 //	load         what is played                             without `for` and `until`, hold lasts
 //	concurrency  n slots, or those of a ramp                as long as the ramp
@@ -44,12 +45,15 @@ type Load struct {
 	Search    *load.Search       // of a search: over which values; its trials have a Level
 	Sequences *LoadSequences     // nil: requests stand alone
 
-	arrivals func(cv float64, seed [2]uint64) load.Schedule // of an open loop, from its beginning; nil: not known
-	cv       float64                                        // of random gaps
-	exact    bool                                           // as many arrivals as without chance
-	cuts     []int64                                        // between which they are; nil: where hold ends is not known
-	seed     [2]uint64
-	end      int64 // ns after the warm-up at which the arrivals of an open loop end by themselves; 0: they go on
+	// of an open loop, from its beginning; nil: not known
+	arrivals func(cv float64, seed [2]uint64) load.Schedule
+	cv       float64 // of random gaps
+	exact    bool    // as many arrivals as without chance
+	// between which they are; nil: where hold ends is not known
+	cuts []int64
+	seed [2]uint64
+	// ns after the warm-up at which the arrivals of an open loop end by themselves; 0: they go on
+	end int64
 }
 
 // LoadSequences says what the sequences of a node mean for its load.
@@ -57,11 +61,12 @@ type LoadSequences struct {
 	ArrivalBegins        bool // each arrival begins a sequence
 	WarmCountsSequences  bool // Load.WarmCount counts sequences
 	LimitCountsSequences bool // Load.Limit counts sequences
-	Depth                int  // requests of one sequence in flight at most, of an open loop whose arrivals are steps
+	// requests of one sequence in flight at most, of an open loop whose arrivals are steps
+	Depth int
 }
 
-// compileLoads derives the load of each node. It reads the nodes, their sequences and what files have, and sets
-// Node.Load.
+// compileLoads derives the load of each node. It reads the nodes, their sequences and what files
+// have, and sets Node.Load.
 func compileLoads(d *draft) {
 	for _, n := range d.program.Nodes {
 		amounts, _ := n.Amounts(nothing{})
@@ -77,8 +82,8 @@ func compileLoads(d *draft) {
 	}
 }
 
-// Amounts returns the values of a node's load, with those of earlier results that v has. why says why one of them has
-// none; then the node cannot run.
+// Amounts returns the values of a node's load, with those of earlier results that v has. why says
+// why one of them has none; then the node cannot run.
 func (n *Node) Amounts(v expression.Values) (a Amounts, why string) {
 	amount := func(l scenario.Level) float64 {
 		value, because := n.Amount(l, v)
@@ -110,7 +115,8 @@ func searchOf(q scenario.Search, from, to float64, open bool) *load.Search {
 	return s
 }
 
-// LoadWith returns the load of a trial of the node. rows counts the rows of the data of each entry, 0: unknown.
+// LoadWith returns the load of a trial of the node. rows counts the rows of the data of each entry,
+// 0: unknown.
 func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) Load {
 	s := n.Stage
 	l := Load{
@@ -250,14 +256,14 @@ func (l *Load) setSequences(n *Node) {
 	}
 }
 
-// Arrivals returns the arrivals of an open loop from the beginning of its warm-up, which a chance of the trial's own
-// decides.
+// Arrivals returns the arrivals of an open loop from the beginning of its warm-up, which a chance
+// of the trial's own decides.
 func (l *Load) Arrivals() load.Schedule {
 	return load.Exact(l.arrivals(l.cv, l.seed), l.cuts...)
 }
 
-// cutsOf returns the times between which arrivals are exact in number: the ends of the warm-up, of each hold, and of the
-// whole. None where the end of hold is unknown.
+// cutsOf returns the times between which arrivals are exact in number: the ends of the warm-up, of
+// each hold, and of the whole. None where the end of hold is unknown.
 func cutsOf(l *Load) (cuts []int64) {
 	length := l.Length
 	if length == 0 && l.Limit > 0 && l.Pace > 0 && l.Ramp == nil {

@@ -9,9 +9,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Machine is what the machine that runs a program has shown it can drive: what `calibrate` measured there.
+// Machine is what the machine that runs a program has shown it can drive: what `calibrate` measured
+// there.
 type Machine struct {
-	// Other says why the calibration that there is does not count: it is another machine's. Shown is empty then.
+	// Other says why the calibration that there is does not count: it is another machine's. Shown is
+	// empty then.
 	Other string
 	Shown map[string]Shown // by transport: http, grpc
 }
@@ -23,9 +25,10 @@ type Shown struct {
 	Highest float64 // closed loop: the most requests a second
 }
 
-// Exceeded warns, at the line of each load, of what is more than the machine has shown: a rate that it has not sent on
-// time, more requests in flight than it has had; and of groups whose members ask for too much together. What comes from
-// the results of earlier stages or stands in files is not known before a run.
+// Exceeded warns, at the line of each load, of what is more than the machine has shown: a rate that
+// it has not sent on time, more requests in flight than it has had; and of groups whose members ask
+// for too much together. What comes from the results of earlier stages or stands in files is not
+// known before a run.
 func (m *Machine) Exceeded(p *Program) source.Diagnostics {
 	if m == nil || len(m.Shown) == 0 {
 		return nil

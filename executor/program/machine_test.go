@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestExceeded: a plan that asks for more than the machine has shown is warned of at the load's line, once.
+// TestExceeded: a plan that asks for more than the machine has shown is warned of at the load's
+// line, once.
 func TestExceeded(t *testing.T) {
 	shown := map[string]Shown{"http": {Rate: 5000, Slots: 64, Highest: 30000}}
 	for _, row := range []struct {
@@ -44,7 +45,8 @@ func TestExceeded(t *testing.T) {
 			t.Errorf("%s: %v", row.name, diags)
 			continue
 		}
-		if strings.Contains(row.stages, "parallel") && len(program.Units) > 1 { // side by side, however the graph is built
+		// side by side, however the graph is built
+		if strings.Contains(row.stages, "parallel") && len(program.Units) > 1 {
 			for _, u := range program.Units[1:] {
 				program.Units[0].Members = append(program.Units[0].Members, u.Members...)
 			}

@@ -23,13 +23,15 @@ func checkMemory(d *draft, n *Node) {
 	}
 	for _, k := range n.entries {
 		if need := memoryOf(m).Names()[0]; k != nil && k.lacks(need) != "" {
-			d.fail(m.Pos, codeMemory, "%s", k.lacks(need)).Detail = "remove `shared_memory`: tensors then go over the network"
+			d.fail(m.Pos, codeMemory,
+				"%s", k.lacks(need)).
+				Detail = "remove `shared_memory`: tensors then go over the network"
 		}
 	}
 }
 
 // laterMemory gathers shared memory that a backend does not have yet, or not in this binary.
-func laterMemory(d *draft, n *Node) {
+func laterMemory(p *Program, n *Node) {
 	m := n.Stage.Memory
 	if m == nil {
 		return
@@ -39,9 +41,9 @@ func laterMemory(d *draft, n *Node) {
 		switch {
 		case k == nil:
 		case k.kind.Later.Has(need):
-			notYet(d, m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, need.Names()[0]))
+			notYet(p, m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, need.Names()[0]))
 		case k.abilities.Has(need) && k.kind.Absent[need] != "":
-			notInBinary(d, m.Pos, need.Names()[0], k.kind.Absent[need])
+			notInBinary(p, m.Pos, need.Names()[0], k.kind.Absent[need])
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestCUDAAbsent: a binary that does not share memory of a GPU takes plans that do, and refuses to run them at their line,
-// with how to get one that runs them.
+// TestCUDAAbsent: a binary that does not share memory of a GPU takes plans that do, and refuses to
+// run them at their line, with how to get one that runs them.
 func TestCUDAAbsent(t *testing.T) {
 	plan, diags := scenario.Parse("plan.yaml", []byte(`version: 1
 target: {backend: triton, url: "http://h", model: m}

@@ -11,8 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// makeNodes makes the nodes of every stage that runs: one for each point of its matrix and each level there. A stage with
-// `when: never` is as if it were not there.
+// makeNodes makes the nodes of every stage that runs: one for each point of its matrix and each
+// level there. A stage with `when: never` is as if it were not there. It reads the plan's stages
+// and the targets, and adds the stages and nodes, each with its catalogue.
 func makeNodes(d *draft) {
 	count, checks := 0, 0
 	for _, point := range d.program.Plan.Stages {
@@ -54,7 +55,8 @@ func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	_, open := scenario.Open(point.Load)
 	values, axis := levelsOf(point)
 	if axis != "" && slices.ContainsFunc(point.Point, func(p scenario.Pair) bool { return p.Key == axis }) {
-		d.fail(point.LoadPos, codeAxis, "stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
+		d.fail(point.LoadPos, codeAxis,
+			"stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
 			Detail = "each becomes an axis of the node ids: give the matrix's axis another name"
 	}
 	var prev *Node
@@ -119,8 +121,8 @@ const maxClimb = 256
 
 func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
 
-// levelsOf are the values that a stage runs at, one node each, and the axis that tells them apart; "" where there is one.
-// A ladder without an end has maxClimb.
+// levelsOf are the values that a stage runs at, one node each, and the axis that tells them apart;
+// "" where there is one. A ladder without an end has maxClimb.
 func levelsOf(s *scenario.Stage) (values []scenario.Level, axis string) {
 	switch q := quantity(s).(type) {
 	case scenario.Fixed:
@@ -162,7 +164,8 @@ func climb(q scenario.Levels, l scenario.Level, rate bool) (scenario.Level, bool
 	return l, l.Value <= most
 }
 
-// checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the target allows.
+// checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the
+// target allows.
 func checkConnections(d *draft, n *Node) {
 	most, pos := n.Level.Value, n.Level.Pos
 	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
@@ -191,7 +194,8 @@ func (n *Node) Endless() bool {
 	return ok && levels.Open && !n.First()
 }
 
-// Searches reports whether the node's `while` judges trials: what is reported then holds, or there is nothing to report.
+// Searches reports whether the node's `while` judges trials: what is reported then holds, or there
+// is nothing to report.
 func (n *Node) Searches() bool {
 	_, is := quantity(n.Stage).(scenario.Search)
 	return is

@@ -10,9 +10,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Only cuts a plan down to the stages that are named and those whose results they use, in assertions, conditions or
-// loads. What else they need is as if absent: a stage that was to wait for another's failure runs, and so does one with
-// `when: never`. The plan's own assertions stay where all that they read is left.
+// Only cuts a plan down to the stages that are named and those whose results they use, in
+// assertions, conditions or loads. What else they need is as if absent: a stage that was to wait
+// for another's failure runs, and so does one with `when: never`. The plan's own assertions stay
+// where all that they read is left.
 func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	var known []string
 	for _, s := range p.Stages {
@@ -56,8 +57,8 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	return nil
 }
 
-// dropUnused leaves out the targets and datasets that no stage of p uses any more, and what this version cannot run of
-// them and of the stages that are gone.
+// dropUnused leaves out the targets and datasets that no stage of p uses any more, and what this
+// version cannot run of them and of the stages that are gone.
 func dropUnused(p *scenario.Plan) {
 	targets, datasets, stages := make(map[*scenario.Target]bool), make(map[*scenario.Dataset]bool), make(map[source.Pos]bool)
 	for _, s := range p.Stages {
@@ -99,7 +100,8 @@ func stagePath(path string) string {
 	return strings.Join(steps[:3], "/")
 }
 
-// needsAmong are the needs of a stage among those that are kept: its own, and through one that is dropped those of that.
+// needsAmong are the needs of a stage among those that are kept: its own, and through one that is
+// dropped those of that.
 func needsAmong(all []*scenario.Stage, s *scenario.Stage, kept []string) (list []scenario.Need) {
 	seen := map[string]bool{s.ID: true}
 	for rest := slices.Clone(s.Needs); len(rest) > 0; rest = rest[1:] {
@@ -128,8 +130,8 @@ func unknownStage(id string, known []string) error {
 	return fmt.Errorf("there is no stage %q, only %s", id, strings.Join(known, ", "))
 }
 
-// usedStages are the stages ids and those whose results they read, over any number of steps, and the rest of a group one of
-// whose members lasts as long as the others.
+// usedStages are the stages ids and those whose results they read, over any number of steps, and
+// the rest of a group one of whose members lasts as long as the others.
 func usedStages(p *Program, ids []string) []string {
 	kept := slices.Clone(ids)
 	for i := 0; i < len(kept); i++ { // it grows

@@ -68,8 +68,8 @@ assert:
 	}
 }
 
-// TestOnlyLater: what the dropped stages, their targets and their data cannot do yet does not stand in the way of those
-// that are left.
+// TestOnlyLater: what the dropped stages, their targets and their data cannot do yet does not stand
+// in the way of those that are left.
 func TestOnlyLater(t *testing.T) {
 	const text = `version: 1
 targets:

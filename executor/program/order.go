@@ -18,7 +18,8 @@ type wait struct {
 	derived  bool // a load comes from a result; else `needs`
 }
 
-// orderStages puts the stages into running order, the members of a group beside each other, and reports cycles.
+// orderStages puts the stages into running order, the members of a group beside each other, and
+// reports cycles. It reads `needs` and where loads come from.
 func orderStages(d *draft) {
 	g := new(graph.Graph)
 	inUnit := make(map[string][]*stagePoints)
@@ -55,7 +56,8 @@ func orderStages(d *draft) {
 	}
 }
 
-// unitOf names what runs at one time: a stage, or the group that it is in. No stage has a blank in its id.
+// unitOf names what runs at one time: a stage, or the group that it is in. No stage has a blank in
+// its id.
 func unitOf(s *scenario.Stage) string {
 	if s.Group == nil {
 		return s.ID
@@ -83,13 +85,16 @@ func stageWaits(d *draft) []wait {
 	return all
 }
 
-// reportTogether refuses a member of a group whose load comes from another one. That one needs another is refused earlier.
+// reportTogether refuses a member of a group whose load comes from another one. That one needs
+// another is refused earlier.
 func reportTogether(d *draft, w wait) {
-	d.fail(w.pos, codeCycle, "stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
+	d.fail(w.pos, codeCycle,
+		"stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
 		Detail = "take one of them out of `parallel`"
 }
 
-// reportCycle reports that units wait for each other in a circle: its path, and where each of its steps stands.
+// reportCycle reports that units wait for each other in a circle: its path, and where each of its
+// steps stands.
 func reportCycle(d *draft, units []string, waits []wait) {
 	var path, steps []string
 	var pos source.Pos

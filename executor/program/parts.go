@@ -18,8 +18,9 @@ type phase struct {
 	spans []measure.Span
 }
 
-// phasesOf cuts a ramp in its named holds, those without a name, and what lies between; in the order in which they begin.
-// `for` and `until: others` hold the last value until the node is over. nil: the node is no ramp.
+// phasesOf cuts a ramp in its named holds, those without a name, and what lies between; in the
+// order in which they begin. `for` and `until: others` hold the last value until the node is over.
+// nil: the node is no ramp.
 func phasesOf(n *Node) []phase {
 	ramp, ok := scenario.QuantityOf(n.Stage.Load).(scenario.Ramp)
 	if !ok {
@@ -37,7 +38,8 @@ func phasesOf(n *Node) []phase {
 	return list
 }
 
-// holds are the stretches that count in a ramp's unscoped numbers: all holds, or everything where there is none. nil: all.
+// holds are the stretches that count in a ramp's unscoped numbers: all holds, or everything where
+// there is none. nil: all.
 func holds(list []phase) []measure.Span {
 	var spans []measure.Span
 	for _, p := range list {
@@ -52,8 +54,9 @@ func holds(list []phase) []measure.Span {
 	return spans
 }
 
-// Parts holds the parts of a node that have numbers of their own: each phase of a ramp, each entry of a mix, and what else
-// an expression asks for; the windows that assertions are judged on; and what makes a request good.
+// Parts holds the parts of a node that have numbers of their own: each phase of a ramp, each entry
+// of a mix, and what else an expression asks for; the windows that assertions are judged on; and
+// what makes a request good.
 type Parts struct {
 	Places   []expression.Place // Phase and Mix of each part
 	Series   []WindowSeries
@@ -153,7 +156,8 @@ type AskedCheck struct {
 // Window returns the length of the windows that the check is judged on, ns; 0: it is judged as a whole.
 func (c AskedCheck) Window() int64 { return int64(verdict.Every(c.Assertion)) }
 
-// ChecksOn are the assertions and conditions of the whole plan that ask something of n, with what they ask.
+// ChecksOn are the assertions and conditions of the whole plan that ask something of n, with what
+// they ask.
 func (p *Program) ChecksOn(n *Node) []AskedCheck {
 	var list []AskedCheck
 	add := func(checks []Check, own bool) {

@@ -10,8 +10,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestLastHold: the last value of a ramp is held until the node is over, be it by `for` or by the others of its group, and
-// all of that is its hold. Where the ramp says itself when it is over, it ends there.
+// TestLastHold: the last value of a ramp is held until the node is over, be it by `for` or by the
+// others of its group, and all of that is its hold. Where the ramp says itself when it is over, it
+// ends there.
 func TestLastHold(t *testing.T) {
 	const ramp = "load: {concurrency: {ramp: [{to: 4, over: 1s, hold: 1s}]}}"
 	for stage, to := range map[string]int64{

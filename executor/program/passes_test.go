@@ -12,7 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestPasses: a program can be printed after each step of Compile, and the steps together give the same every time.
+// TestPasses: a program can be printed after each step of Compile, and the steps together give the
+// same every time.
 func TestPasses(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/plans/valid/*.yaml")
 	if err != nil || len(files) == 0 {

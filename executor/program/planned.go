@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// planNodes fills what each node will do, and labels the graph.
+// planNodes fills in what each node will do, and labels the graph. It reads the loads and adds
+// Node.Planned.
 func planNodes(d *draft) {
 	for _, n := range d.program.Nodes {
 		n.Planned = planNode(n)
@@ -131,7 +132,8 @@ func warmupBounds(n *Node) bounds {
 	return exactly(w.Duration.Seconds())
 }
 
-// holdBounds is how long the measurement takes, s. requests is after how many it ends; -1: not by their number.
+// holdBounds is how long the measurement takes, s. requests is after how many it ends; -1: not by
+// their number.
 func holdBounds(n *Node, requests float64) bounds {
 	l := &n.Load
 	switch e := n.Stage.Extent.(type) {
@@ -178,7 +180,8 @@ func rampLength(r scenario.Ramp) float64 {
 	return length
 }
 
-// plannedRequests returns after how many arrivals a node's measurement ends; -1: it ends otherwise, or it is not known.
+// plannedRequests returns after how many arrivals a node's measurement ends; -1: it ends otherwise,
+// or it is not known.
 func plannedRequests(n *Node) float64 {
 	switch l := &n.Load; {
 	case l.Limit == 0:
@@ -208,7 +211,8 @@ func measured(n *Node, warm, hold bounds) float64 {
 	return l.count(from, -1)
 }
 
-// held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all that it sends.
+// held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all
+// that it sends.
 func held(n *Node, end, most int64) float64 {
 	spans := holds(phasesOf(n))
 	if spans == nil {
@@ -243,8 +247,8 @@ func inFlight(n *Node) int {
 	}
 }
 
-// trialsOf returns how many measurements a search makes, at least and at most: those that it would make for limits all
-// over its range.
+// trialsOf returns how many measurements a search makes, at least and at most: those that it would
+// make for limits all over its range.
 func trialsOf(search load.Search) (least, most int) {
 	const limits = 64
 	for i := range limits + 1 {

@@ -9,28 +9,29 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// planChecks fills how many requests are planned for what each check looks at.
+// planChecks fills in how many requests are planned for what each check looks at. It reads loads
+// and Node.Planned.
 func planChecks(d *draft) {
 	for _, n := range d.program.Nodes {
 		for i := range n.Checks {
-			planCheck(d, n, &n.Checks[i])
+			planCheck(d.byNode, n, &n.Checks[i])
 		}
 	}
 	for i := range d.program.Assert {
-		planCheck(d, nil, &d.program.Assert[i])
+		planCheck(d.byNode, nil, &d.program.Assert[i])
 	}
 }
 
-// planCheck fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
-// stands on, nil for one of the plan.
-func planCheck(d *draft, n *Node, c *Check) {
+// planCheck fills how many requests are planned for what a check looks at: the smallest of its
+// references. n is the node it stands on, nil for one of the plan.
+func planCheck(byNode map[string]*Node, n *Node, c *Check) {
 	if c.Program == nil {
 		return
 	}
 	for _, r := range c.Program.Refs {
 		at := n
 		if r.Node != "" {
-			at = d.byNode[r.Node]
+			at = byNode[r.Node]
 		}
 		if at == nil || r.Baseline || r.Model != "" || !r.Leaf.Row.Summed() {
 			continue
@@ -41,8 +42,8 @@ func planCheck(d *draft, n *Node, c *Check) {
 	}
 }
 
-// plannedFor is how many requests are planned for a place of the node, over all its repeats; of assertions with `every` or
-// `within`, for one of its windows. -1: not known.
+// plannedFor is how many requests are planned for a place of the node, over all its repeats; of
+// assertions with `every` or `within`, for one of its windows. -1: not known.
 func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 	k, l := n.Planned.Requests, &n.Load
 	hold := holdBounds(n, k)
@@ -69,7 +70,8 @@ func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 	return k * float64(n.Planned.Repeats)
 }
 
-// spreadOf is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.
+// spreadOf is the standard deviation of k requests at a place: that of the arrivals, and of the
+// draw of a mix.
 func spreadOf(n *Node, at expression.Place, k float64) float64 {
 	l, variance := &n.Load, 0.0
 	if at.Mix == "" {

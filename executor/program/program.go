@@ -1,6 +1,7 @@
-// Package program compiles a plan into a Program: the nodes, in which order they run, what each sends and how long it
-// takes as far as that is known before the run, and the compiled assertions. It sends nothing; the same plan gives the
-// same program, and Describe gives a program as plain data to print.
+// Package program compiles a plan into a Program: the nodes, in which order they run, what each
+// sends and how long it takes as far as that is known before the run, and the compiled assertions.
+// It sends nothing; the same plan gives the same program, and Describe gives a program as plain
+// data to print.
 //
 // Begin with compile.go, which lists the passes of Compile in order; each has a file of its own.
 package program
@@ -30,21 +31,24 @@ type Program struct {
 	Baseline *result.Baseline
 	// Warnings found while compiling; the plan's own are in Plan.Warnings.
 	Warnings source.Diagnostics
-	// Later is everything that this program needs and that this version cannot run yet, the plan's own included. The
-	// command line refuses a plan with these, at their lines; tests of the compiler read programs without running them.
+	// Later is everything that this program needs and that this version cannot run yet, the plan's own
+	// included. The command line refuses a plan with these, at their lines; tests of the compiler read
+	// programs without running them.
 	Later source.Diagnostics
 }
 
 // Unit is what runs at one time: one stage, or the members of a group side by side.
 type Unit struct{ Members []*Member }
 
-// Member is one stage of a unit with what it plays, in order: its points and levels, in as many repeats as it repeats.
+// Member is one stage of a unit with what it plays, in order: its points and levels, in as many
+// repeats as it repeats.
 type Member struct {
 	Stage string
 	Plays []Play
 }
 
-// Play is one repeat of a node, from 0. A node with several repeats has one result, in which they are pooled.
+// Play is one repeat of a node, from 0. A node with several repeats has one result, in which they
+// are pooled.
 type Play struct {
 	Node   *Node
 	Repeat int
@@ -54,18 +58,19 @@ type Play struct {
 type Node struct {
 	ID    string          // steady, sweep[concurrency=4], ab[side=canary,rate=100/s]
 	Stage *scenario.Stage // at this node's point of the matrix
-	// Point is every axis that tells this node from the others of its stage, outermost first: those of the matrix, then
-	// concurrency or rate where the stage has levels.
+	// Point is every axis that tells this node from the others of its stage, outermost first: those of
+	// the matrix, then concurrency or rate where the stage has levels.
 	Point []scenario.Pair
-	// Level is the value of a fixed load or of one of several levels. Ramps, searches and files of times have none: only
-	// its Pos is set.
+	// Level is the value of a fixed load or of one of several levels. Ramps, searches and files of
+	// times have none: only its Pos is set.
 	Level     scenario.Level
 	Open      bool             // open loop: Level is a rate
 	Kind      *backends.Kind   // of the target of the first entry
 	Kinds     []*backends.Kind // of the target of each of Stage.Entries()
 	Catalogue *metric.Catalogue
 	Checks    []Check
-	While     []Check         // of levels: all true, the next level runs; of a search: all true, the trial holds
+	// of levels: all true, the next level runs; of a search: all true, the trial holds
+	While     []Check
 	Stability []metric.Leaf   // what windows are compared by, with until: stable
 	Goodput   []measure.Bound // what makes a request good; nil: nothing does
 	Load      Load            // how it is driven, as far as the plan says it
@@ -87,13 +92,14 @@ type Check struct {
 	Assertion scenario.Assertion
 	Program   *expression.Program
 	Needed    int64 // samples that its percentiles need, the largest
-	// Planned is how many requests are planned for where it looks: its phase, its entry of the mix, one of its windows; the
-	// smallest. -1: depends on the server.
+	// Planned is how many requests are planned for where it looks: its phase, its entry of the mix,
+	// one of its windows; the smallest. -1: depends on the server.
 	Planned float64
 	SD      float64 // standard deviation of Planned
 }
 
-// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one repeat.
+// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of
+// one repeat.
 type Planned struct {
 	Requests float64 // due in hold; -1: depends on the server
 	// Sequences are those that the requests form, on average; 0: they form none, -1: not known.
@@ -108,7 +114,8 @@ type Planned struct {
 	Trials, MostTrials int
 	// Formula is the load's value where it comes from an earlier result.
 	Formula string
-	// Decides is what the number of requests depends on where it is not known: "server", "result", "data" or "group".
+	// Decides is what the number of requests depends on where it is not known: "server", "result",
+	// "data" or "group".
 	Decides string
 
 	climbs bool // a level that only runs while the conditions of the one before hold

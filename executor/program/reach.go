@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// checkReach reports stages that cannot run, whatever happens.
+// checkReach reports stages that cannot run, whatever happens. It reads the stages in running order.
 func checkReach(d *draft) {
 	var forFailure []int // stages that only run when something has failed
 	for i, s := range d.stages {
@@ -24,7 +24,8 @@ func checkReach(d *draft) {
 		first := s.first()
 		switch {
 		case first.When == "failure" && !slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
-			d.warn(first.IDPos, codeUnreachable, "stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
+			d.warn(first.IDPos, codeUnreachable,
+				"stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
 				Detail = "name the stages whose failure it is for"
 		case first.When == "success":
 			checkContradiction(d, s, must, i, forFailure)
@@ -32,8 +33,8 @@ func checkReach(d *draft) {
 	}
 }
 
-// checkContradiction reports a stage that needs the success of one that only runs when something has failed, and the success
-// of all that could have failed for it.
+// checkContradiction reports a stage that needs the success of one that only runs when something
+// has failed, and the success of all that could have failed for it.
 func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFailure []int) {
 	for _, i := range forFailure {
 		other := d.stages[i]
@@ -43,13 +44,15 @@ func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFail
 		if fine := slices.ContainsFunc(other.first().Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }); fine {
 			continue
 		}
-		d.fail(s.first().IDPos, codeUnreachable, "stage %q never runs: it needs stage %q, which only runs when %s", s.id, other.id, failingNeeds(d, other)).
+		d.fail(s.first().IDPos, codeUnreachable,
+			"stage %q never runs: it needs stage %q, which only runs when %s",
+			s.id, other.id, failingNeeds(d.byID, other)).
 			Detail = "the same failure stops this one: use `when: always`, or leave it out of `needs`"
 	}
 }
 
-// closure says of each stage which others must have succeeded for it to run, a bit for each: sets of as many stages as a
-// plan may have grow by words.
+// closure says of each stage which others must have succeeded for it to run, a bit for each: sets
+// of as many stages as a plan may have grow by words.
 type closure struct {
 	index map[string]int // of a stage, by its id
 	sets  [][]uint64
@@ -59,8 +62,8 @@ func (c *closure) has(at, other int) bool {
 	return c.sets[at] != nil && c.sets[at][other/64]&(1<<(other%64)) != 0
 }
 
-// mustSucceed collects the stages without whose success each does not run. Stages stand in running order, so that those
-// that one needs have their sets before it.
+// mustSucceed collects the stages without whose success each does not run. Stages stand in running
+// order, so that those that one needs have their sets before it.
 func mustSucceed(d *draft) *closure {
 	c := &closure{index: make(map[string]int, len(d.stages)), sets: make([][]uint64, len(d.stages))}
 	for i, s := range d.stages {
@@ -88,10 +91,10 @@ func mustSucceed(d *draft) *closure {
 }
 
 // failingNeeds names what has to fail for a stage.
-func failingNeeds(d *draft, s *stagePoints) string {
+func failingNeeds(byID map[string]*stagePoints, s *stagePoints) string {
 	var ids []string
 	for _, n := range s.first().Needs {
-		if d.byID[n.ID] != nil {
+		if byID[n.ID] != nil {
 			ids = append(ids, fmt.Sprintf("%q", n.ID))
 		}
 	}

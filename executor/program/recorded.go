@@ -13,7 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the rows of its data.
+// readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the
+// rows of its data.
 func readTimes(d *draft, n *Node) {
 	switch l := n.Stage.Load.(type) {
 	case scenario.Intervals:
@@ -65,7 +66,7 @@ func readList(d *draft, n *Node, at scenario.Path, kind string, unit int64, read
 // rowTimes takes the timestamps of the data's rows.
 func rowTimes(d *draft, n *Node) {
 	data := n.Stage.Entries()[0].Request.Data
-	if unreadable(d, data) && data.Format != format.Mooncake {
+	if unreadable(d.program, data) && data.Format != format.Mooncake {
 		return
 	}
 	var ds source.Diagnostics

@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// scope is what names mean where an expression stands: on a node, or nowhere (the plan's own assertions).
+// scope is what names mean where an expression stands: on a node, or nowhere (the plan's own
+// assertions).
 type scope struct {
 	draft *draft
 	node  *Node // whose expression it is; nil: the plan's
@@ -73,7 +74,8 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	return leaf, nil
 }
 
-// noSuchMetric says why the node has no metric that only some stages have; else what is wrong with path already.
+// noSuchMetric says why the node has no metric that only some stages have; else what is wrong with
+// path already.
 func noSuchMetric(n *Node, path string, err error) error {
 	name, _, _ := strings.Cut(path, ".")
 	_, has := rowOf(n, name)
@@ -128,15 +130,15 @@ func (s *scope) find(id string, stored bool) (*Node, error) {
 	return n, nil
 }
 
-// named finds a node by its id, or by that of its stage where this leaves no doubt: it has one node, or its nodes are the
-// points of an equal matrix, of which it is the same one.
+// named finds a node by its id, or by that of its stage where this leaves no doubt: it has one
+// node, or its nodes are the points of an equal matrix, of which it is the same one.
 func (s *scope) named(id string) (*Node, error) {
 	d := s.draft
 	if n := d.byNode[id]; n != nil {
 		return n, nil
 	}
 	if st := d.byID[id]; st != nil {
-		if n := samePoint(d, s.node, st); n != nil {
+		if n := samePoint(d.byID, s.node, st); n != nil {
 			return n, nil
 		}
 		names := ids(st.nodes)
@@ -165,12 +167,13 @@ func ids(nodes []*Node) []string {
 	return names
 }
 
-// samePoint is the node of a stage that stands where n stands in a matrix that is equal; nil: there is no such one.
-func samePoint(d *draft, n *Node, other *stagePoints) *Node {
+// samePoint is the node of a stage that stands where n stands in a matrix that is equal; nil: there
+// is no such one.
+func samePoint(byID map[string]*stagePoints, n *Node, other *stagePoints) *Node {
 	if n == nil {
 		return nil
 	}
-	if own := d.byID[n.Stage.ID]; axesText(own) == axesText(other) {
+	if own := byID[n.Stage.ID]; axesText(own) == axesText(other) {
 		i := slices.IndexFunc(other.nodes, func(o *Node) bool { return slices.Equal(o.Point, n.Point) })
 		return other.nodes[i]
 	} else if matrixText(own) != matrixText(other) {

@@ -12,12 +12,14 @@ import (
 // Sequencing says how the requests of a node form sequences, as far as that is known without a server.
 type Sequencing struct {
 	scenario.Sequences
-	Begin   bool    // each arrival begins a sequence: `of: sequences`
-	streams [][]int // of each entry, how many requests each sequence of its data has; nil in it: they stand alone
+	Begin bool // each arrival begins a sequence: `of: sequences`
+	// of each entry, how many requests each sequence of its data has; nil in it: they stand alone
+	streams [][]int
 }
 
-// formSequences finds the nodes whose requests form sequences: those that say so, and those whose data is made of them. It
-// refuses what does not fit them.
+// formSequences finds the nodes whose requests form sequences: those that say so, and those whose
+// data is made of them. It refuses what does not fit them, reads draft.streams and adds
+// Node.Sequences.
 func formSequences(d *draft) {
 	for _, n := range d.program.Nodes {
 		q := &Sequencing{Sequences: n.Stage.Sequencing()}
@@ -26,7 +28,8 @@ func formSequences(d *draft) {
 			streams := d.streams[e.Request.Data]
 			q.streams = append(q.streams, streams)
 			k := n.entries[i]
-			formed = formed || streams != nil && k != nil && k.abilities.Has(backends.Sequences) // else they are conversations
+			// else they are conversations
+			formed = formed || streams != nil && k != nil && k.abilities.Has(backends.Sequences)
 		}
 		if r, ok := n.Stage.Load.(scenario.Rate); ok {
 			q.Begin = r.Of == "sequences"
@@ -53,14 +56,18 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 	}
 	for _, e := range s.Entries() {
 		if e.Request.Batch > 1 {
-			d.fail(e.Request.BatchPos, CodeSequences, "batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
+			d.fail(e.Request.BatchPos, CodeSequences,
+				"batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
 		}
 	}
 	if u, ok := s.Extent.(scenario.UntilStable); ok && u.Window.Sequences > 0 {
-		d.fail(s.ExtentPos, CodeSequences, "a window cannot be a number of sequences").Detail = "write a duration, or a number of requests"
+		d.fail(s.ExtentPos, CodeSequences,
+			"a window cannot be a number of sequences").
+			Detail = "write a duration, or a number of requests"
 	}
 	if l, ok := s.Load.(scenario.Schedule); ok && l.File == nil {
-		d.fail(s.LoadPos, CodeSequences, "the times of the data's rows say when each is due, and sequences when each can be").
+		d.fail(s.LoadPos, CodeSequences,
+			"the times of the data's rows say when each is due, and sequences when each can be").
 			Detail = "give the times in a file of their own: schedule: {file: times.txt, unit: ms}"
 	}
 }
@@ -69,10 +76,14 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 func wantsSequences(d *draft, n *Node, q *Sequencing) {
 	s, detail := n.Stage, "add `sequences: {}`, or data whose rows stand in lists"
 	if q.Begin {
-		d.fail(s.LoadPos, CodeSequences, "the rate of stage %q counts sequences, and its requests form none", s.ID).Detail = detail
+		d.fail(s.LoadPos, CodeSequences,
+			"the rate of stage %q counts sequences, and its requests form none", s.ID).
+			Detail = detail
 	}
 	if s.Warmup.Sequences > 0 {
-		d.fail(s.WarmupPos, CodeSequences, "the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
+		d.fail(s.WarmupPos, CodeSequences,
+			"the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).
+			Detail = detail
 	}
 	counts := false
 	switch e := s.Extent.(type) {
@@ -82,20 +93,24 @@ func wantsSequences(d *draft, n *Node, q *Sequencing) {
 		counts = e.Window.Sequences > 0
 	}
 	if counts {
-		d.fail(s.ExtentPos, CodeSequences, "stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
+		d.fail(s.ExtentPos, CodeSequences,
+			"stage %q lasts for sequences, and its requests form none", s.ID).
+			Detail = detail
 	}
 }
 
-// checkIDs refuses, once loads are known, ranges of ids that have fewer than the sequences that are open at a time, and different ranges with
-// ids in common in stages that run side by side.
+// checkIDs refuses ranges of ids that have fewer than the sequences that are open at a time, and
+// different ranges with ids in common in stages that run side by side. It reads sequences and
+// loads.
 func checkIDs(d *draft) {
 	for _, n := range d.program.Nodes {
 		q := n.Sequences
 		if q == nil {
 			continue
 		}
-		if size, most := q.To-q.From+1, openSequences(d, n); q.To >= q.From && size < uint64(max(most, 0)) {
-			d.fail(q.IDsPos, CodeSequences, "%d ids are fewer than the %d sequences that can be open at a time", size, most).
+		if size, most := q.To-q.From+1, openSequences(d.program, n); q.To >= q.From && size < uint64(max(most, 0)) {
+			d.fail(q.IDsPos, CodeSequences,
+				"%d ids are fewer than the %d sequences that can be open at a time", size, most).
 				Detail = "two would have one id: widen the range"
 		}
 		for _, o := range d.program.Nodes {
@@ -106,18 +121,24 @@ func checkIDs(d *draft) {
 			if p == nil || n.Stage.Group == nil || n.Stage.Group != o.Stage.Group || p.From == q.From && p.To == q.To || p.To < q.From || q.To < p.From {
 				continue
 			}
-			d.fail(q.IDsPos, CodeSequences, "ids %d to %d have some in common with those of stage %q, which runs at the same time", q.From, q.To, o.Stage.ID).
+			d.fail(q.IDsPos, CodeSequences,
+				"ids %d to %d have some in common with those of stage %q, which runs at the same time",
+				q.From, q.To, o.Stage.ID).
 				Detail = "give both the same range, which they then share, or ranges apart"
 		}
 	}
 }
 
-// openSequences is how many sequences can be open at a time that take their ids from the range of n: its own, and those of the
-// stages of its group. -1: an earlier result decides.
-func openSequences(d *draft, n *Node) int {
+// openSequences is how many sequences can be open at a time that take their ids from the range of
+// n: its own, and those of the stages of its group. -1: an earlier result decides.
+func openSequences(p *Program, n *Node) int {
 	most := map[string]int{n.Stage.ID: openAtOnce(n)}
-	for _, o := range d.program.Nodes {
-		if p := o.Sequences; p != nil && n.Stage.Group != nil && o.Stage.Group == n.Stage.Group && o.Stage.ID != n.Stage.ID && p.From == n.Sequences.From && p.To == n.Sequences.To {
+	for _, o := range p.Nodes {
+		q := o.Sequences
+		if q == nil || n.Stage.Group == nil || o.Stage.Group != n.Stage.Group || o.Stage.ID == n.Stage.ID {
+			continue
+		}
+		if q.From == n.Sequences.From && q.To == n.Sequences.To {
 			most[o.Stage.ID] = max(most[o.Stage.ID], openAtOnce(o))
 		}
 	}
@@ -157,7 +178,8 @@ func (q *Sequencing) expected() (mean, sd float64) {
 	return mean, math.Sqrt(max(squares/n-mean*mean, 0))
 }
 
-// arrivalsOf is how many arrivals of the load so many sequences are: of a load in which each begins one, as many.
+// arrivalsOf is how many arrivals of the load so many sequences are: of a load in which each begins
+// one, as many.
 func arrivalsOf(n *Node, sequences float64) float64 {
 	if n.Sequences.Begin {
 		return sequences
@@ -166,7 +188,8 @@ func arrivalsOf(n *Node, sequences float64) float64 {
 	return sequences * mean
 }
 
-// planSequences fills in how many sequences are planned, and where arrivals begin them how many requests.
+// planSequences fills in how many sequences are planned, and where arrivals begin them how many
+// requests.
 func planSequences(n *Node, p *Planned) {
 	count := 0.0
 	if n.Load.Sequences.LimitCountsSequences {
@@ -210,8 +233,8 @@ func CarriesSeveral(t *scenario.Target) bool {
 	return t.Streaming && t.GRPC() && !t.Connections.PerRequest
 }
 
-// depthOf returns how many requests of a sequence of an open loop may be in flight, so that those of all are most: one
-// where their order could be lost on the way, or the plan says so.
+// depthOf returns how many requests of a sequence of an open loop may be in flight, so that those
+// of all are most: one where their order could be lost on the way, or the plan says so.
 func depthOf(n *Node, most int) int {
 	for _, e := range n.Stage.Entries() {
 		if n.Sequences.Serial || !CarriesSeveral(e.Request.Target) {

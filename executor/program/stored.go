@@ -19,8 +19,8 @@ func onlyStored(d *draft, at expression.Place) bool {
 	return d.byID[at.Node] == nil || d.program.Baseline.Node(at.Node) != nil
 }
 
-// resolveStored finds a metric of a node that only the stored result has. Where there is no result yet every name may be right:
-// what it lacks is no data then.
+// resolveStored finds a metric of a node that only the stored result has. Where there is no result
+// yet every name may be right: what it lacks is no data then.
 func resolveStored(d *draft, at expression.Place, path string) (metric.Leaf, error) {
 	base := d.program.Baseline
 	if base == nil {
@@ -87,7 +87,9 @@ func lintStored(d *draft, c Check) {
 	}
 	for _, ref := range c.Program.Refs {
 		if pos := c.Assertion.That.At(ref.At[0]); onlyStored(d, ref.Place) && !d.alreadyReported(pos, codeUnknown) {
-			d.warn(pos, codeUnknown, "the plan has no stage %q", ref.Node).Detail = "the baseline may have one: it is not there yet, so nobody can tell"
+			d.warn(pos, codeUnknown,
+				"the plan has no stage %q", ref.Node).
+				Detail = "the baseline may have one: it is not there yet, so nobody can tell"
 		}
 	}
 }

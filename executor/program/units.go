@@ -6,7 +6,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// makeUnits puts the nodes into running order: stages one after the other, the members of a group side by side.
+// makeUnits puts the nodes into running order: stages one after the other, the members of a group
+// side by side. It reads the stages in running order and adds Program.Units.
 func makeUnits(d *draft) {
 	var last *scenario.Group
 	for _, s := range d.stages {
@@ -21,8 +22,9 @@ func makeUnits(d *draft) {
 	}
 }
 
-// plays are the repeats of a stage over its nodes, every second one in reverse, so that what drifts meets all alike. The
-// levels of a ladder that its conditions may end stay in their order: each decides about the next.
+// plays are the repeats of a stage over its nodes, every second one in reverse, so that what drifts
+// meets all alike. The levels of a ladder that its conditions may end stay in their order: each
+// decides about the next.
 func plays(s *stagePoints) []Play {
 	var forth, back []*Node
 	forth = s.nodes

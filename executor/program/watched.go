@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// checkWatched refuses an `abort` that can never end a run, and `every` or `within` on what is not known for a window.
+// checkWatched refuses an `abort` that can never end a run, and `every` or `within` on what is not
+// known for a window.
 func checkWatched(d *draft, c Check, s *scope) {
 	if c.Program == nil {
 		return
@@ -25,8 +26,8 @@ func checkWatched(d *draft, c Check, s *scope) {
 		return
 	}
 	var why *unwatched
-	for _, n := range nodesReadBy(d, c.Program, s.node) {
-		own := func(r expression.Ref) bool { return !r.Baseline && nodeOf(d, r, s.node) == n }
+	for _, n := range nodesReadBy(d.byNode, c.Program, s.node) {
+		own := func(r expression.Ref) bool { return !r.Baseline && nodeOf(d.byNode, r, s.node) == n }
 		if why = whyUnwatchable(n, a, c.Program, own); why == nil {
 			return
 		}
@@ -65,7 +66,8 @@ func whyUnwatchable(n *Node, a scenario.Assertion, p *expression.Program, own fu
 	}
 }
 
-// unknownWhileRunning says why a reference to the node has no number that counts while it runs; "": it has.
+// unknownWhileRunning says why a reference to the node has no number that counts while it runs; "":
+// it has.
 func unknownWhileRunning(n *Node, r expression.Ref) string {
 	row := r.Leaf.Row
 	dropped := row.Name == metric.DroppedCount || row.Name == metric.DroppedRatio
@@ -84,8 +86,8 @@ func unknownWhileRunning(n *Node, r expression.Ref) string {
 	return ""
 }
 
-// checkWindowed refuses `every` and `within` on metrics that have no value for a window. Windows are those of the node that is
-// named first; others answer as a whole.
+// checkWindowed refuses `every` and `within` on metrics that have no value for a window. Windows
+// are those of the node that is named first; others answer as a whole.
 func checkWindowed(d *draft, a scenario.Assertion, p *expression.Program) {
 	node := ""
 	for _, r := range p.Refs {
@@ -101,9 +103,9 @@ func checkWindowed(d *draft, a scenario.Assertion, p *expression.Program) {
 }
 
 // nodesReadBy lists the nodes that an expression on n reads.
-func nodesReadBy(d *draft, p *expression.Program, n *Node) (list []*Node) {
+func nodesReadBy(byNode map[string]*Node, p *expression.Program, n *Node) (list []*Node) {
 	for _, r := range p.Refs {
-		if at := nodeOf(d, r, n); at != nil && !r.Baseline && !slices.Contains(list, at) {
+		if at := nodeOf(byNode, r, n); at != nil && !r.Baseline && !slices.Contains(list, at) {
 			list = append(list, at)
 		}
 	}
@@ -111,9 +113,9 @@ func nodesReadBy(d *draft, p *expression.Program, n *Node) (list []*Node) {
 }
 
 // nodeOf is the node that a reference of an expression on n is to.
-func nodeOf(d *draft, r expression.Ref, n *Node) *Node {
+func nodeOf(byNode map[string]*Node, r expression.Ref, n *Node) *Node {
 	if r.Node == "" {
 		return n
 	}
-	return d.byNode[r.Node]
+	return byNode[r.Node]
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestAbortRefused: what `abort`, `every` and `within` can do nothing with is an error at its place, and what they can is none.
+// TestAbortRefused: what `abort`, `every` and `within` can do nothing with is an error at its
+// place, and what they can is none.
 func TestAbortRefused(t *testing.T) {
 	for _, c := range []struct{ stage, assert, want string }{
 		{"", "latency.mean < 5ms", "`abort` cannot watch latency.mean: it can come back until the stage is over"},
