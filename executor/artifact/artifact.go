@@ -1,8 +1,5 @@
 // Package artifact writes a result as files and as tables for a terminal. It is the only importer
-// of tablewriter.
-//
-// It is not: a computer of numbers (all are in the result), a judge, a place for metric names,
-// except in the layout of perf_analyzer's CSV, which others fixed.
+// of tablewriter. It computes no measurements and judges nothing; all numbers are in the result.
 package artifact
 
 import (
@@ -17,14 +14,14 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// Options say what is written.
+// Options select what is written.
 type Options struct {
-	Formats     []string  // words of the plan's output.formats; json is always written
+	Formats     []string  // of the plan's output.formats; json is always written
 	Percentiles []float64 // columns of distributions in every table and file
-	Samples     *Samples  // the requests that were kept, closed; nil: none were
-	Mixed       bool      // the run has closed and open loops: perf_analyzer's tables are one for each
-	// Fail enters into the result that a file could not be written, so that no file says anything
-	// else. nil: nothing does.
+	Samples     *Samples  // recorded requests, closed; nil: not recorded
+	Mixed       bool      // the run has closed and open loops, so perf_analyzer's tables are separate
+	// Fail records in the result that a file could not be written, so that no file contradicts it.
+	// It may be nil.
 	Fail func(*result.Result, error)
 }
 
@@ -36,25 +33,26 @@ type file struct {
 
 const resultName = "result.json"
 
-// writers make the files of each word of output.formats. json is the last, because it lists the others.
+// writers make the files of each format. json is the last, because it lists the others.
 var writers = []struct {
 	format string
-	names  func(Options) []string // that the files may have, as far as the plan tells
+	names  func(Options) []string // names of the files, as far as the plan determines them
 	render func(*result.Result, Options) ([]file, error)
 }{
 	{"csv", named("stages.csv"), one("stages.csv", stagesCSV)},
 	{
-		"perf_analyzer_csv", func(o Options) []string { return perfanalyzer.Names(o.Mixed) }, perfAnalyzerTables,
+		"perf_analyzer_csv", func(o Options) []string { return perfanalyzer.Names(o.Mixed) },
+		perfAnalyzerTables,
 	},
 	{"junit", named("junit.xml"), one("junit.xml", junitXML)},
 	{"markdown", named("summary.md"), one("summary.md", summaryMarkdown)},
 	{"json", named(resultName), one(resultName, resultJSON)},
 }
 
-// ProfileExport is the format that is made of every request of a run: it needs Options.Samples.
+// ProfileExport is the format made from every request of a run: it needs Options.Samples.
 const ProfileExport = "profile_export"
 
-// Formats are the words that Write knows.
+// Formats returns the names of the formats that Write supports.
 func Formats() []string {
 	words := []string{ProfileExport}
 	for _, w := range writers {
@@ -67,7 +65,8 @@ func named(name string) func(Options) []string {
 	return func(Options) []string { return []string{name} }
 }
 
-func one(name string, render func(*result.Result, Options) ([]byte, error)) func(*result.Result, Options) ([]file, error) {
+func one(name string, render func(*result.Result, Options) ([]byte, error)) func(*result.Result,
+	Options) ([]file, error) {
 	return func(r *result.Result, o Options) ([]file, error) {
 		data, err := render(r, o)
 		if err != nil {
@@ -81,8 +80,8 @@ func (o Options) wants(format string) bool {
 	return format == "json" || slices.Contains(o.Formats, format)
 }
 
-// names are the files that a run may write, result.json first. Tables of models that the server
-// names come on top.
+// names returns the files that a run may write, result.json first. Tables of models named by the
+// server are not included.
 func (o Options) names() []string {
 	list := []string{resultName}
 	for _, w := range writers {
@@ -93,11 +92,12 @@ func (o Options) names() []string {
 	return append(list, o.Samples.names(o.wants(ProfileExport))...)
 }
 
-// check says which words of Formats make no file.
+// check returns an error for unknown formats.
 func (o Options) check() error {
 	var errs []error
 	if o.Samples == nil && o.wants(ProfileExport) {
-		errs = append(errs, fmt.Errorf("%s is made of the requests of a run, and they were not kept", ProfileExport))
+		errs = append(errs, fmt.Errorf("%s is made of the requests of a run, and they were not kept",
+			ProfileExport))
 	}
 	for _, f := range o.Formats {
 		if !slices.Contains(Formats(), f) {
@@ -107,11 +107,11 @@ func (o Options) check() error {
 	return errors.Join(errs...)
 }
 
-// Write writes the files of r and returns the paths of those that were written. Each appears whole
-// or not at all. One that cannot be written does not keep the others from being written, and none
-// of them says anything else than the result does after Options.Fail: all are made before the first
-// gets its name, and made again after a failure. result.json is the last; without one, no file
-// stays: no later run could replace it. Write may be called again when the result has changed.
+// Write writes the files of r and returns their paths. Each file appears whole or not at all. If
+// one cannot be written the others are still written, and all agree with the result after
+// Options.Fail: all are made before the first gets its name, and made again after a failure.
+// result.json is the last; without it no file stays, as no later run could replace it. Write may be
+// called again after the result has changed. It returns the joined errors of all files.
 func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 	var errs []error
 	fail := func(err error) {
@@ -122,7 +122,7 @@ func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 			}
 		}
 	}
-	fail(errors.Join(f.takeOver(), o.check()))
+	fail(errors.Join(f.removeEarlier(), o.check()))
 	skip := map[string]bool{} // files that cannot be written
 	for {
 		staged, err := f.stage(r, o, skip)
@@ -142,12 +142,12 @@ func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 		fail(err)
 	}
 	for name := range skip {
-		errs = append(errs, f.drop(name)) // what an earlier Write said there
+		errs = append(errs, f.remove(name)) // left by an earlier Write
 	}
 	var paths []string
 	for _, name := range r.Files {
 		if !f.own[resultName] {
-			errs = append(errs, f.drop(name))
+			errs = append(errs, f.remove(name))
 		} else if !skip[name] {
 			paths = append(paths, filepath.Join(f.dir, name))
 		}
@@ -155,8 +155,8 @@ func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 	return paths, errors.Join(errs...)
 }
 
-// stage writes every file of r under a temporary name, but for those in skip, to which it adds the
-// ones that cannot be written. It sets r.Files.
+// stage writes every file of r under a temporary name, except those in skip, to which it adds files
+// that cannot be written. It sets r.Files.
 func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all []*temporary, err error) {
 	var errs []error
 	r.Files = append([]string{resultName}, f.samples...)
@@ -183,9 +183,13 @@ func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all [
 				continue
 			}
 			var t *temporary
-			err := f.free(x.name)
+			err := f.mayWrite(x.name)
 			if err == nil {
-				err = o.Samples.room(func() (err error) { t, err = f.temporary(x.name, x.data); return err })
+				err = o.Samples.makeRoom(func() (err error) {
+					t,
+						err = f.temporary(x.name, x.data)
+					return err
+				})
 			}
 			if err != nil {
 				skip[x.name] = true
@@ -200,7 +204,7 @@ func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all [
 	return all, errors.Join(errs...)
 }
 
-// commit gives the files their names.
+// commit renames the staged files.
 func (f *Folder) commit(staged []*temporary, skip map[string]bool) error {
 	for _, t := range staged {
 		if err := f.rename(t); err != nil {

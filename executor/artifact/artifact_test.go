@@ -42,7 +42,10 @@ func every(t *testing.T, r *result.Result) map[string]string {
 		files[filepath.Base(p)] = string(text)
 	}
 	var b bytes.Buffer
-	o := SummaryOptions{Width: 120, Percentiles: percentiles, Files: []string{"out/result.json", "out/stages.csv"}}
+	o := SummaryOptions{
+		Width: 120, Percentiles: percentiles,
+		Files: []string{"out/result.json", "out/stages.csv"},
+	}
 	if err := Summary(&b, r, o); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,8 @@ func TestGolden(t *testing.T) {
 			for file, text := range got {
 				path := filepath.Join("testdata", name, file)
 				if *update {
-					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+						os.WriteFile(path, []byte(text), 0o644)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -116,7 +120,10 @@ func TestWellFormed(t *testing.T) {
 					}
 					continue
 				}
-				if i := strings.IndexFunc(text, func(c rune) bool { return c < ' ' && c != '\n' || c == 0x7f || c == '\u202e' }); i >= 0 {
+				if i := strings.IndexFunc(text, func(c rune) bool {
+					return c < ' ' && c != '\n' ||
+						c == 0x7f || c == '\u202e'
+				}); i >= 0 {
 					t.Errorf("%s has the control character %q", file, text[i])
 				}
 				switch filepath.Ext(file) {

@@ -15,30 +15,32 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// Modes of what a run writes. The umask takes bits away; private is for what servers and data sets said.
+// Modes of output files. The umask applies; private is for data of servers and data sets.
 const (
 	folderMode fs.FileMode = 0o777
 	fileMode   fs.FileMode = 0o666
 	private    fs.FileMode = 0o600
 )
 
-// Folder is the folder that a run writes its files into. Until Close it belongs to this run alone. From Running on its
-// result.json is of this run, and files of an earlier run are gone: a run that is killed leaves no verdict of another.
+// Folder is the output folder of a run. Until Close it belongs to this run alone. After Running its
+// result.json is of this run, and files of earlier runs are removed: a killed run leaves no verdict
+// of another.
 type Folder struct {
 	dir     string
 	o       Options
 	lock    *os.File
-	own     map[string]bool // files in the folder that this run may replace: its own, and those of an earlier run
-	earlier []string        // files of an earlier run, until takeOver
-	running bool            // result.json is of this run: Running has written it
+	own     map[string]bool // files that this run may replace: its own, and those of an earlier run
+	earlier []string        // files of an earlier run, until removeEarlier
+	running bool            // Running has written result.json
 	judged  bool            // result.json holds a verdict of this run
-	sampled bool            // the requests have been written, or could not be
+	sampled bool            // the requests have been written, or failed to be
 	samples []string        // files of the requests
 }
 
-// Open takes the folder dir, which it makes if need be, for a run with these options. It refuses one that another run
-// writes into, one that cannot be written to, and one that holds a file which this run would replace and which no result
-// of an earlier run lists. It changes nothing but what killed runs left under temporary names.
+// Open locks the folder dir for a run with these options, and creates it if necessary. It returns
+// an error if another run writes into it, if it is not writable, or if it holds a file that this
+// run would replace and that no result of an earlier run lists. It removes temporary files of
+// killed runs and changes nothing else.
 func Open(dir string, o Options) (*Folder, error) {
 	if err := os.MkdirAll(dir, folderMode); err != nil {
 		return nil, fmt.Errorf("make result folder: %w", err)
@@ -54,8 +56,8 @@ func Open(dir string, o Options) (*Folder, error) {
 	for _, name := range f.earlier {
 		f.own[name] = true
 	}
-	if err = f.inTheWay(); err == nil && f.lock != nil {
-		err = f.sweep()
+	if err = f.checkForeignFiles(); err == nil && f.lock != nil {
+		err = f.removeTemporaries()
 	}
 	if err == nil {
 		var probe *temporary
@@ -72,7 +74,7 @@ func Open(dir string, o Options) (*Folder, error) {
 	return f, nil
 }
 
-// Close lets other runs have the folder.
+// Close unlocks the folder.
 func (f *Folder) Close() error {
 	if f.lock == nil {
 		return nil
@@ -80,7 +82,7 @@ func (f *Folder) Close() error {
 	return f.lock.Close()
 }
 
-// Earlier is the header of the result in dir; nil: there is none.
+// Earlier returns the header of the result in dir, nil if there is none.
 func Earlier(dir string) *result.Header {
 	path := filepath.Join(dir, resultName)
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
@@ -98,23 +100,25 @@ func Earlier(dir string) *result.Header {
 	return h
 }
 
-// filesOf are the files of an earlier run. One that does not list them has these two, unless it says otherwise; a list is
-// only believed as far as it names files that some run writes.
+// filesOf returns the files of an earlier run. A result that does not list them has two; a list
+// counts only as far as it names files that runs write.
 func filesOf(h *result.Header) []string {
 	if h.Files == nil {
 		return []string{resultName, "stages.csv"}
 	}
 	return append([]string{resultName}, slices.DeleteFunc(slices.Clone(h.Files), func(name string) bool {
-		return name == resultName || !known(name)
+		return name == resultName || !isOutputName(name)
 	})...)
 }
 
-// known reports whether a run with some options writes a file of this name.
-func known(name string) bool {
+// isOutputName reports whether runs write a file of this name with some options.
+func isOutputName(name string) bool {
 	if name != filepath.Base(name) {
 		return false
 	}
-	if strings.HasSuffix(name, ".perf_analyzer.csv") || strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.RequestRate+".csv") || strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.Concurrency+".csv") {
+	if strings.HasSuffix(name, ".perf_analyzer.csv") ||
+		strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.RequestRate+".csv") ||
+		strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.Concurrency+".csv") {
 		return true
 	}
 	all := Options{Formats: Formats(), Mixed: true}.names()
@@ -124,11 +128,11 @@ func known(name string) bool {
 	return slices.Contains(all, name)
 }
 
-// inTheWay says which files this run would replace though they are no run's.
-func (f *Folder) inTheWay() error {
+// checkForeignFiles returns an error for files that this run would replace and no run wrote.
+func (f *Folder) checkForeignFiles() error {
 	var b strings.Builder
 	for _, name := range f.o.names() {
-		if err := f.free(name); err != nil {
+		if err := f.mayWrite(name); err != nil {
 			fmt.Fprintf(&b, "  %s: %s\n", name, err)
 		}
 	}
@@ -138,8 +142,8 @@ func (f *Folder) inTheWay() error {
 	return fmt.Errorf("files are in the way in %s:\n%sMove them away, or choose another folder", f.dir, &b)
 }
 
-// free reports whether the run may write a file of this name.
-func (f *Folder) free(name string) error {
+// mayWrite returns an error if the run must not write a file of this name.
+func (f *Folder) mayWrite(name string) error {
 	info, err := os.Lstat(filepath.Join(f.dir, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -158,8 +162,8 @@ func (f *Folder) free(name string) error {
 	return nil
 }
 
-// Running writes the result of a run that goes on. The first time, before anything is sent, it removes the files of an
-// earlier run.
+// Running writes the result of a run in progress. The first call, before anything is sent, removes
+// the files of an earlier run.
 func (f *Folder) Running(r *result.Result) error {
 	r.State, r.Files = result.StateRunning, f.o.names()
 	data, err := resultJSON(r, f.o)
@@ -170,7 +174,7 @@ func (f *Folder) Running(r *result.Result) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", resultName, err)
 	}
-	if err := f.takeOver(); err != nil {
+	if err := f.removeEarlier(); err != nil {
 		return errors.Join(err, t.remove())
 	}
 	if err := f.rename(t); err != nil {
@@ -180,14 +184,14 @@ func (f *Folder) Running(r *result.Result) error {
 	return nil
 }
 
-// takeOver removes the files of an earlier run, but for its result.json, which is replaced.
-func (f *Folder) takeOver() error {
+// removeEarlier removes the files of an earlier run, except result.json, which is replaced.
+func (f *Folder) removeEarlier() error {
 	var errs []error
 	for _, name := range f.earlier {
-		if name == resultName || f.free(name) != nil {
+		if name == resultName || f.mayWrite(name) != nil {
 			continue
 		}
-		if err := f.drop(name); err != nil {
+		if err := f.remove(name); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -195,8 +199,8 @@ func (f *Folder) takeOver() error {
 	return errors.Join(errs...)
 }
 
-// drop removes a file of this run or an earlier one. A result.json that says that this run goes on stays.
-func (f *Folder) drop(name string) error {
+// remove removes a file of this run or an earlier one. A result.json of the run in progress stays.
+func (f *Folder) remove(name string) error {
 	if !f.own[name] || name == resultName && f.running && !f.judged {
 		return nil
 	}
@@ -207,9 +211,9 @@ func (f *Folder) drop(name string) error {
 	return nil
 }
 
-// rename gives a file its name, unless somebody has put one there.
+// rename gives a file its name, unless another program has created that file.
 func (f *Folder) rename(t *temporary) error {
-	err := f.free(t.name)
+	err := f.mayWrite(t.name)
 	if err == nil {
 		err = os.Rename(t.path, filepath.Join(f.dir, t.name))
 	}
@@ -220,10 +224,10 @@ func (f *Folder) rename(t *temporary) error {
 	return nil
 }
 
-// temporary is a file that has not got its name yet.
+// temporary is a file under a temporary name.
 type temporary struct{ name, path string }
 
-// temporary writes data under a temporary name, with the mode of files that hold nothing private.
+// temporary writes data under a temporary name, with the mode of files without private data.
 func (f *Folder) temporary(name string, data []byte) (*temporary, error) {
 	file, err := createTemporary(f.dir, name, fileMode)
 	if err != nil {
@@ -246,7 +250,7 @@ func (t *temporary) remove() error {
 	return os.Remove(path)
 }
 
-// createTemporary makes a file .NAME.NUMBER that was not there. Unlike os.CreateTemp it lets the umask decide who may read it.
+// createTemporary creates a new file .NAME.NUMBER. Unlike os.CreateTemp it respects the umask.
 func createTemporary(dir, name string, mode fs.FileMode) (*os.File, error) {
 	for tries := 0; ; tries++ {
 		path := filepath.Join(dir, fmt.Sprintf(".%s.%d", name, rand.Uint32()))
@@ -258,8 +262,8 @@ func createTemporary(dir, name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// sweep removes the temporary files of runs that were killed. The caller has the lock: there is no other run.
-func (f *Folder) sweep() error {
+// removeTemporaries removes temporary files of killed runs. The caller holds the lock.
+func (f *Folder) removeTemporaries() error {
 	entries, err := os.ReadDir(f.dir)
 	errs := []error{err}
 	for _, e := range entries {
@@ -273,11 +277,11 @@ func (f *Folder) sweep() error {
 	return errors.Join(errs...)
 }
 
-// isTemporary reports whether createTemporary makes such a name.
+// isTemporary reports whether createTemporary makes such names.
 func isTemporary(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 2 || name[0] != '.' || strings.Trim(name[dot+1:], "0123456789") != "" || dot == len(name)-1 {
 		return false
 	}
-	return known(name[1:dot]) || name[1:dot] == spoolName || name[1:dot] == "probe"
+	return isOutputName(name[1:dot]) || name[1:dot] == spoolName || name[1:dot] == "probe"
 }

@@ -27,7 +27,8 @@ func passed() *result.Result {
 	r := full()
 	r.Verdict, r.ExitCode, r.Reason, r.Assertions = result.Pass, 0, "2 assertions passed", nil
 	r.Nodes = r.Nodes[:1]
-	r.Nodes[0].Assertions, r.Nodes[0].Errors, r.Nodes[0].Outcome, r.Nodes[0].Validity.OK = nil, nil, result.Done, true
+	r.Nodes[0].Assertions, r.Nodes[0].Errors, r.Nodes[0].Outcome, r.Nodes[0].Validity.OK = nil, nil,
+		result.Done, true
 	return r
 }
 
@@ -85,11 +86,16 @@ func TestFolderLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if json, junit, markdown := verdicts(t, dir); json != "done pass" || junit != "pass" || markdown != "pass" {
+	if json, junit, markdown := verdicts(t, dir); json != "done pass" || junit != "pass" ||
+		markdown != "pass" {
 		t.Errorf("%q %q %q", json, junit, markdown)
 	}
-	want := []string{"junit.xml", "perf_analyzer.csv", "perf_analyzer_verbose.csv", "result.json", "stages.csv", "summary.md"}
-	if got := entries(t, dir); !slices.Equal(got, slices.Sorted(slices.Values(r.Files))) || len(paths) != len(got) || !slices.Equal(Earlier(dir).Files, r.Files) {
+	want := []string{
+		"junit.xml", "perf_analyzer.csv", "perf_analyzer_verbose.csv", "result.json",
+		"stages.csv", "summary.md",
+	}
+	if got := entries(t, dir); !slices.Equal(got, slices.Sorted(slices.Values(r.Files))) ||
+		len(paths) != len(got) || !slices.Equal(Earlier(dir).Files, r.Files) {
 		t.Errorf("the folder holds %q, the result lists %q", got, r.Files)
 	}
 	for _, name := range want {
@@ -102,7 +108,11 @@ func TestFolderLife(t *testing.T) {
 	}
 
 	own := filepath.Join(dir, "perf_analyzer_mine.csv")
-	for _, name := range []string{own, filepath.Join(dir, ".junit.xml.42"), filepath.Join(dir, ".samples.csv.4294967295"), filepath.Join(dir, ".profile_export.7"), filepath.Join(dir, ".junit.xml.swp")} {
+	for _, name := range []string{
+		own, filepath.Join(dir, ".junit.xml.42"),
+		filepath.Join(dir, ".samples.csv.4294967295"), filepath.Join(dir, ".profile_export.7"),
+		filepath.Join(dir, ".junit.xml.swp"),
+	} {
 		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +124,8 @@ func TestFolderLife(t *testing.T) {
 	if err := killed.Running(&result.Result{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := entries(t, dir); !slices.Equal(got, []string{".junit.xml.swp", "perf_analyzer_mine.csv", "result.json"}) {
+	if got := entries(t, dir); !slices.Equal(got,
+		[]string{".junit.xml.swp", "perf_analyzer_mine.csv", "result.json"}) {
 		t.Errorf("a killed run leaves %q", got)
 	}
 	if err := killed.Close(); err != nil {
@@ -168,22 +179,61 @@ func TestInTheWay(t *testing.T) {
 	}{
 		{"nothing", nil, ""},
 		{"files of no run", []func(string) error{put("notes.txt", "x"), put("samples.jsonl", "x")}, ""},
-		{"a summary", []func(string) error{put("summary.md", "x")}, "summary.md: no result of an earlier run lists it"},
-		{"two files", []func(string) error{put("junit.xml", "x"), put("samples.csv", "x")}, "junit.xml: no result of an earlier run lists it\n  samples.csv: no result"},
-		{"requests", []func(string) error{lists(`, "files": ["result.json"]`), put("profile_export.json", "x")}, "profile_export.json: no result"},
+		{
+			"a summary",
+			[]func(string) error{put("summary.md", "x")},
+			"summary.md: no result of an earlier run lists it",
+		},
+		{
+			"two files",
+			[]func(string) error{put("junit.xml", "x"), put("samples.csv", "x")},
+			"junit.xml: no result of an earlier run lists it\n  samples.csv: no result",
+		},
+		{"requests", []func(string) error{
+			lists(`, "files": ["result.json"]`),
+			put("profile_export.json", "x"),
+		}, "profile_export.json: no result"},
 		{"a table", []func(string) error{put("perf_analyzer.csv", "x")}, "perf_analyzer.csv: no result"},
-		{"another result.json", []func(string) error{put("result.json", `{"verdict": "pass"}`)}, "result.json: it is no result of sluice"},
-		{"half a result.json", []func(string) error{put("result.json", `{"schema": "sluice/result/v1", "fil`)}, "result.json: it is no result of sluice"},
+		{
+			"another result.json",
+			[]func(string) error{put("result.json", `{"verdict": "pass"}`)},
+			"result.json: it is no result of sluice",
+		},
+		{"half a result.json", []func(string) error{put("result.json",
+			`{"schema": "sluice/result/v1", "fil`)}, "result.json: it is no result of sluice"},
 		{"a folder", []func(string) error{folder("junit.xml")}, "junit.xml: it is a folder"},
-		{"a folder that is listed", []func(string) error{lists(`, "files": ["junit.xml"]`), folder("junit.xml")}, "junit.xml: it is a folder"},
+		{"a folder that is listed", []func(string) error{
+			lists(`, "files": ["junit.xml"]`),
+			folder("junit.xml"),
+		}, "junit.xml: it is a folder"},
 		{"a folder result.json", []func(string) error{folder("result.json")}, "result.json: it is a folder"},
 		{"a link", []func(string) error{link("stages.csv")}, "stages.csv: it is not a regular file"},
-		{"a link that is listed", []func(string) error{lists(`, "files": ["junit.xml"]`), link("junit.xml")}, "junit.xml: it is not a regular file"},
-		{"a link result.json", []func(string) error{link("result.json")}, "result.json: it is not a regular file"},
-		{"an earlier run", []func(string) error{lists(`, "files": ["result.json", "junit.xml", "samples.csv"]`), put("junit.xml", "x"), put("samples.csv", "x")}, ""},
-		{"one that lists less", []func(string) error{lists(`, "files": ["result.json", "junit.xml"]`), put("junit.xml", "x"), put("summary.md", "x")}, "  summary.md: no result"},
+		{"a link that is listed", []func(string) error{
+			lists(`, "files": ["junit.xml"]`),
+			link("junit.xml"),
+		}, "junit.xml: it is not a regular file"},
+		{
+			"a link result.json",
+			[]func(string) error{link("result.json")},
+			"result.json: it is not a regular file",
+		},
+		{
+			"an earlier run",
+			[]func(string) error{
+				lists(`, "files": ["result.json", "junit.xml", "samples.csv"]`),
+				put("junit.xml", "x"), put("samples.csv", "x"),
+			},
+			"",
+		},
+		{"one that lists less", []func(string) error{
+			lists(`, "files": ["result.json", "junit.xml"]`),
+			put("junit.xml", "x"), put("summary.md", "x"),
+		}, "  summary.md: no result"},
 		{"one without a list", []func(string) error{lists(""), put("stages.csv", "x")}, ""},
-		{"one without a list, and more", []func(string) error{lists(""), put("stages.csv", "x"), put("junit.xml", "x")}, "  junit.xml: no result"},
+		{"one without a list, and more", []func(string) error{
+			lists(""), put("stages.csv", "x"),
+			put("junit.xml", "x"),
+		}, "  junit.xml: no result"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -220,7 +270,10 @@ func TestForgedList(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := `{"schema": "sluice/result/v1", "files": ["result.json", "notes.txt", "../junit.xml", "/etc/hosts", "..", "", "sub/junit.xml", "summary.md"]}`
-	for name, text := range map[string]string{"out/result.json": list, "out/notes.txt": "x", "junit.xml": "x", "out/summary.md": "x"} {
+	for name, text := range map[string]string{
+		"out/result.json": list, "out/notes.txt": "x",
+		"junit.xml": "x", "out/summary.md": "x",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -228,15 +281,20 @@ func TestForgedList(t *testing.T) {
 	if err := open(t, inside, all()).Running(&result.Result{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := append(entries(t, inside), entries(t, dir)...); !slices.Equal(got, []string{"notes.txt", "result.json", "junit.xml", "out"}) {
+	if got := append(entries(t, inside), entries(t, dir)...); !slices.Equal(got,
+		[]string{"notes.txt", "result.json", "junit.xml", "out"}) {
 		t.Errorf("left: %q", got)
 	}
 }
 
-// TestOneVerdict: whichever file cannot be written, the others say so, and those that can be are there. A folder that
-// comes into the way while the run goes on stands for everything that keeps a file from being written.
+// TestOneVerdict: whichever file cannot be written, the others say so, and those that can be are
+// there. A folder that comes into the way while the run goes on stands for everything that keeps a
+// file from being written.
 func TestOneVerdict(t *testing.T) {
-	for _, name := range []string{"junit.xml", "summary.md", "stages.csv", "perf_analyzer_verbose.csv", "samples.csv", "profile_export.json", "result.json"} {
+	for _, name := range []string{
+		"junit.xml", "summary.md", "stages.csv", "perf_analyzer_verbose.csv",
+		"samples.csv", "profile_export.json", "result.json",
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := NewSamples(dir, SamplesOptions{Table: "csv", Export: true})
@@ -253,10 +311,12 @@ func TestOneVerdict(t *testing.T) {
 			}
 			r := passed()
 			paths, err := f.Write(r, o)
-			if err == nil || !strings.Contains(err.Error(), "write "+name+": it is a folder") || strings.Count(err.Error(), "it is a folder") != 1 {
+			if err == nil || !strings.Contains(err.Error(), "write "+name+": it is a folder") ||
+				strings.Count(err.Error(), "it is a folder") != 1 {
 				t.Errorf("error: %v", err)
 			}
-			if r.ExitCode != 6 || slices.Contains(r.Files, name) && name != "result.json" || slices.Contains(paths, filepath.Join(dir, name)) {
+			if r.ExitCode != 6 || slices.Contains(r.Files, name) && name != "result.json" ||
+				slices.Contains(paths, filepath.Join(dir, name)) {
 				t.Errorf("exit code %d, files %q, paths %q", r.ExitCode, r.Files, paths)
 			}
 			want := [3]string{"done error", "error", "error"}
@@ -269,14 +329,16 @@ func TestOneVerdict(t *testing.T) {
 			if got := [3]string{json, junit, markdown}; got != want {
 				t.Errorf("the files say %q, want %q", got, want)
 			}
-			if got := entries(t, dir); len(got) != 8 || slices.ContainsFunc(got, func(name string) bool { return name[0] == '.' }) {
+			if got := entries(t, dir); len(got) != 8 ||
+				slices.ContainsFunc(got, func(name string) bool { return name[0] == '.' }) {
 				t.Errorf("the folder holds %q", got)
 			}
 		})
 	}
 }
 
-// TestWriteAgain: a result whose exit code changed after it was written is written again, and what cannot be is removed.
+// TestWriteAgain: a result whose exit code changed after it was written is written again, and what
+// cannot be is removed.
 func TestWriteAgain(t *testing.T) {
 	dir := t.TempDir()
 	f := open(t, dir, all())
@@ -288,7 +350,8 @@ func TestWriteAgain(t *testing.T) {
 	if paths, err := f.Write(r, all()); err != nil || len(paths) != 6 {
 		t.Errorf("%q, %v", paths, err)
 	}
-	if json, junit, markdown := verdicts(t, dir); json != "done error" || junit != "error" || markdown != "error" {
+	if json, junit, markdown := verdicts(t, dir); json != "done error" || junit != "error" ||
+		markdown != "error" {
 		t.Errorf("%q %q %q", json, junit, markdown)
 	}
 	if _, err := f.Write(passed(), all()); err != nil {
@@ -301,13 +364,14 @@ func TestWriteAgain(t *testing.T) {
 	if _, err := f.Write(passed(), all()); err == nil {
 		t.Error("no error")
 	}
-	if json, junit, markdown := verdicts(t, dir); json != "done error" || junit != "" || markdown != "error" {
+	if json, junit, markdown := verdicts(t, dir); json != "done error" || junit != "" ||
+		markdown != "error" {
 		t.Errorf("%q %q %q", json, junit, markdown)
 	}
 }
 
-// TestNoResult: if result.json cannot be written, no verdict of an earlier run stays, nor a file that would be in the way of
-// a later run. A folder that says "running" keeps its files.
+// TestNoResult: if result.json cannot be written, no verdict of an earlier run stays, nor a file
+// that would be in the way of a later run. A folder that says "running" keeps its files.
 func TestNoResult(t *testing.T) {
 	for _, running := range []bool{false, true} {
 		for _, earlier := range []bool{false, true} {
@@ -329,11 +393,13 @@ func TestNoResult(t *testing.T) {
 				t.Error("no error")
 			}
 			paths, err := f.Write(broken, all())
-			if err == nil || broken.ExitCode != 6 || slices.Contains(paths, filepath.Join(dir, "result.json")) {
+			if err == nil || broken.ExitCode != 6 ||
+				slices.Contains(paths, filepath.Join(dir, "result.json")) {
 				t.Errorf("running %t: exit code %d, paths %q, %v", running, broken.ExitCode, paths, err)
 			}
 			json, junit, markdown := verdicts(t, dir)
-			if got, want := json+" "+junit+" "+markdown, map[bool]string{true: "running  error error", false: "  "}[running]; got != want {
+			if got, want := json+" "+junit+" "+
+				markdown, map[bool]string{true: "running  error error", false: "  "}[running]; got != want {
 				t.Errorf("running %t, earlier %t: the files say %q, want %q", running, earlier, got, want)
 			}
 			if got := entries(t, dir); !running && (len(got) > 0 || len(paths) > 0) {
@@ -355,7 +421,8 @@ func TestUnknownFormat(t *testing.T) {
 	o := all()
 	o.Formats = []string{"csv", "junit", "html", ProfileExport}
 	paths, err := write(dir, passed(), o)
-	if err == nil || !strings.Contains(err.Error(), `unknown format "html"`) || !strings.Contains(err.Error(), "were not kept") || len(paths) != 3 {
+	if err == nil || !strings.Contains(err.Error(), `unknown format "html"`) ||
+		!strings.Contains(err.Error(), "were not kept") || len(paths) != 3 {
 		t.Errorf("%q, %v", paths, err)
 	}
 	if json, junit, _ := verdicts(t, dir); json != "done error" || junit != "error" {
@@ -368,7 +435,8 @@ func TestOpenWithoutAFolder(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(filepath.Join(path, "out"), Options{}); err == nil || !strings.Contains(err.Error(), "make result folder") {
+	if _, err := Open(filepath.Join(path, "out"), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "make result folder") {
 		t.Errorf("a folder below a file: %v", err)
 	}
 }

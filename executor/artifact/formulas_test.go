@@ -17,8 +17,10 @@ import (
 // TestFormulas: no cell of any CSV is a formula for a spreadsheet; numbers stay what they are.
 func TestFormulas(t *testing.T) {
 	for text, want := range map[string]string{
-		"=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0", "+1+1": "'+1+1", "-1+1": "'-1+1", "@SUM(1)": "'@SUM(1)", "\t=1": "' =1", "\r@x": "' @x", "  =1": "'  =1",
-		"＝1": "'＝1", "-1": "-1", "+1.5e-3": "+1.5e-3", "": "", "a=1": "a=1", " x": " x", "'=1": "'=1", "-": "'-",
+		"=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0", "+1+1": "'+1+1", "-1+1": "'-1+1",
+		"@SUM(1)": "'@SUM(1)", "\t=1": "' =1", "\r@x": "' @x", "  =1": "'  =1",
+		"＝1": "'＝1", "-1": "-1", "+1.5e-3": "+1.5e-3", "": "", "a=1": "a=1", " x": " x",
+		"'=1": "'=1", "-": "'-",
 	} {
 		if got := clean.Cell(clean.Line(text)); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
@@ -28,7 +30,10 @@ func TestFormulas(t *testing.T) {
 			t.Errorf("%q in samples.csv is %q, %v, want %q", text, row, err, want)
 		}
 	}
-	n := measure(&result.Node{ID: "=1", Stage: "+1", Target: "@x", Reason: "-1+1", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Model: "=m", Value: 1}}, 1, nil)
+	n := measure(&result.Node{
+		ID: "=1", Stage: "+1", Target: "@x", Reason: "-1+1", Outcome: result.Done,
+		Load: result.Load{Kind: "concurrency", Model: "=m", Value: 1},
+	}, 1, nil)
 	n.Models = []result.Model{{Name: "=calls", Metrics: map[string]*result.Metric{}}}
 	r := &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}}
 	dir := t.TempDir()

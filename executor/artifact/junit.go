@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// The JUnit form that CI systems agree on. Attributes stand in this order.
+// The JUnit elements that CI systems agree on, with attributes in this order.
 type (
 	suites struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -72,8 +72,9 @@ const (
 	typeInterrupted  = "interrupted"
 )
 
-// junitXML is a suite for each node, with a case "measurement valid" before its assertions; a suite for the plan's own
-// assertions; and one for the run itself where that went wrong. There is always at least one case.
+// junitXML returns one suite per node, with a case "measurement valid" before its assertions; one
+// for the plan's own assertions; and one for the run itself if that failed. There is always at
+// least one case.
 func junitXML(r *result.Result, _ Options) ([]byte, error) {
 	all := suites{Name: clean.Line(r.Plan.Name), Time: seconds(r.Ended.Sub(r.Started).Seconds())}
 	host := clean.Line(r.Environment.Hostname)
@@ -96,7 +97,7 @@ func junitXML(r *result.Result, _ Options) ([]byte, error) {
 	if len(r.Assertions) > 0 {
 		s := suite{Name: "plan", Time: seconds(0), Timestamp: started}
 		for _, a := range r.Assertions {
-			s.Cases = append(s.Cases, assertionCase(judged{nil, a}, 0))
+			s.Cases = append(s.Cases, assertionCase(judgedAssertion{nil, a}, 0))
 		}
 		add(s)
 	}
@@ -127,7 +128,7 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 		Name: n.ID, Time: seconds(n.Duration),
 		Timestamp: stamp(origin.Add(time.Duration(n.Started * float64(time.Second)))),
 		Properties: &properties{List: []property{
-			{"load", load(n)}, {"target", clean.Line(n.Target)}, {"outcome", string(n.Outcome)},
+			{"load", loadText(n)}, {"target", clean.Line(n.Target)}, {"outcome", string(n.Outcome)},
 		}},
 		Cases: []testcase{validCase(n)},
 	}
@@ -142,15 +143,16 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 		s.Properties.List = append(s.Properties.List, property{"description", clean.Line(n.Description)})
 	}
 	for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
-		s.Properties.List = append(s.Properties.List, property{"label." + clean.Line(k), clean.Line(n.Labels[k])})
+		s.Properties.List = append(s.Properties.List,
+			property{"label." + clean.Line(k), clean.Line(n.Labels[k])})
 	}
 	for _, a := range n.Assertions {
-		s.Cases = append(s.Cases, assertionCase(judged{n, a}, n.Duration))
+		s.Cases = append(s.Cases, assertionCase(judgedAssertion{n, a}, n.Duration))
 	}
 	return s
 }
 
-// validCase says whether the node's numbers can be trusted.
+// validCase returns the case of a node's validity.
 func validCase(n *result.Node) testcase {
 	c := testcase{Name: "measurement valid", Time: seconds(n.Duration)}
 	reason := clean.Line(n.Reason)
@@ -171,12 +173,12 @@ func validCase(n *result.Node) testcase {
 	return c
 }
 
-// assertionCase is one assertion. One that only warns is never red; what it found is in its output. Why a measurement is invalid
-// is in the case of the node, once.
-func assertionCase(a judged, time float64) testcase {
+// assertionCase returns the case of one assertion. A warning is never red; its finding is in the
+// output. Why a measurement is invalid is stated once, in the case of the node.
+func assertionCase(a judgedAssertion, time float64) testcase {
 	c := testcase{Name: a.ID, Time: seconds(time)}
-	message := said(a.Assertion)
-	if unlessFound(a) == invalidNode {
+	message := resultLine(a.Assertion)
+	if reasonUnlessFound(a) == invalidNode {
 		message = clean.Line(a.That) + ": the measurement is invalid"
 	}
 	text := fmt.Sprintf("%s at %s", clean.Line(a.That), clean.Line(a.At))
@@ -202,7 +204,7 @@ func assertionCase(a judged, time float64) testcase {
 	return c
 }
 
-// runCase is about the run as a whole; wrong when it did not do what it was asked.
+// runCase returns the case of the run as a whole; wrong says that the run failed.
 func runCase(r *result.Result) (c testcase, wrong bool) {
 	c = testcase{Name: "run completed", Time: seconds(r.Ended.Sub(r.Started).Seconds())}
 	reason := clean.Line(r.Reason)
@@ -219,7 +221,7 @@ func runCase(r *result.Result) (c testcase, wrong bool) {
 	return c, c.Error != nil
 }
 
-// seconds is locale-free, with fixed digits so that files differ only where times do.
+// seconds formats s with fixed digits and without locale, so that files differ only where times do.
 func seconds(s float64) string { return strconv.FormatFloat(max(s, 0), 'f', 3, 64) }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }

@@ -4,5 +4,5 @@ package artifact
 
 import "os"
 
-// lockFolder locks nothing here.
+// lockFolder does not lock on this platform.
 func lockFolder(string) (*os.File, error) { return nil, nil }

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// lockFolder locks dir until the file is closed or the process ends. Where the file system has no locks there is none: nil.
+// lockFolder locks dir until the file is closed or the process ends. It returns nil if the file
+// system has no locks.
 func lockFolder(dir string) (*os.File, error) {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -9,20 +9,21 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// Limits that keep summary.md under the 1 MiB from which GitHub drops a step's summary as a whole.
+// Limits that keep summary.md under 1 MiB: GitHub drops larger step summaries as a whole.
 const (
 	maxNodes      = 200
 	maxAssertions = 400
 	maxLines      = 200
 )
 
-// marks of verdicts in Markdown.
+// marks maps verdicts to symbols in Markdown.
 var marks = map[result.Verdict]string{
 	result.Pass: "✅", result.Fail: "❌", result.Inconclusive: "❔", result.ErrorVerdict: "💥",
 	result.Skipped: "⏭️", result.Interrupted: "🛑",
 }
 
-// summaryMarkdown is for a pull request: the verdict first, then numbers, assertions and findings.
+// summaryMarkdown returns the summary for a pull request: the verdict first, then numbers,
+// assertions and findings.
 func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	g, err := nodeGrid(r, o.Percentiles)
 	if err != nil {
@@ -30,7 +31,8 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
-	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ", escape(clean.Line(r.Plan.Name)), "\n")
+	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ",
+		escape(clean.Line(r.Plan.Name)), "\n")
 	if reason := reasonOf(r); reason != "" {
 		line(escape(reason), "\n")
 	}
@@ -67,7 +69,7 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// origin says what the summary is of.
+// origin returns the plan and machine of the summary.
 func origin(r *result.Result) []string {
 	var parts []string
 	add := func(name, text string) {
@@ -83,31 +85,35 @@ func origin(r *result.Result) []string {
 	return append(parts, "exit code "+whole(int64(r.ExitCode)))
 }
 
-// assertionGrid is one row for each assertion.
-func assertionGrid(list []judged) grid {
+// assertionGrid returns one row per assertion.
+func assertionGrid(list []judgedAssertion) grid {
 	g := grid{header: []string{"", "node", "assertion", "observed", "limit", "why"}}
 	said := ""
 	for _, a := range list {
 		observed, limit := sides(a.Assertion)
-		reason := why(a.Assertion)
+		reason := reasonText(a.Assertion)
 		if reason != "" && reason == said {
 			reason = "as above"
 		} else {
 			said = reason
 		}
-		if tip := next(a.Assertion, a.node); tip != "" {
+		if tip := advice(a.Assertion, a.node); tip != "" {
 			reason = strings.TrimPrefix(reason+"; "+tip, "; ")
 		}
 		mark := marks[a.Verdict]
 		if a.Severity == warn && a.Verdict != result.Pass {
 			mark = "⚠️"
 		}
-		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean.Line(a.Statement()), maxText), observed, limit, reason})
+		g.rows = append(g.rows, []string{
+			mark, a.where(), "\x00" + cut(clean.Line(a.Statement()), maxText),
+			observed, limit, reason,
+		})
 	}
 	return g
 }
 
-// table writes g as a GitHub table of at most n rows. A cell that begins with NUL is code.
+// table writes g as a GitHub table of at most n rows. A cell that begins with NUL is formatted as
+// code.
 func table(b *bytes.Buffer, g grid, n int) {
 	row := func(cells []string) {
 		b.WriteString("|")
@@ -128,7 +134,8 @@ func table(b *bytes.Buffer, g grid, n int) {
 	row(header)
 	b.WriteString("|")
 	for _, h := range g.header {
-		if h == "" || h == "node" || h == "load" || h == "assertion" || h == "why" || h == "outcome" || h == "while" {
+		if h == "" || h == "node" || h == "load" || h == "assertion" || h == "why" || h == "outcome" ||
+			h == "while" {
 			b.WriteString(" --- |")
 		} else {
 			b.WriteString(" ---: |")
@@ -160,16 +167,17 @@ func more(b *bytes.Buffer, n int) {
 	}
 }
 
-// markdown is what Markdown or HTML would take for markup.
+// markdown escapes the markup of Markdown and HTML.
 var markdown = strings.NewReplacer(
-	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[",
+	`\[`, "]", `\]`,
 	"~", `\~`, "#", `\#`, "@", "&#64;",
 )
 
-// escape makes s plain text in Markdown, also in a table. Nobody is mentioned by an @ of a server.
+// escape makes s plain text in Markdown, also in a table. An @ in it mentions no user.
 func escape(s string) string { return markdown.Replace(s) }
 
-// code is s as a code span; in a table its | are still to be escaped.
+// code formats s as a code span; in a table | must still be escaped.
 func code(s string) string {
 	fence := "`"
 	for strings.Contains(s, fence) {

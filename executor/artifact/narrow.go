@@ -7,8 +7,8 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
-// narrow leaves out columns until the table is as wide as the terminal once the node's name is cut, if that is enough,
-// and gives the names of those left out. The files have all of them.
+// narrow removes columns until the table fits the terminal with node names cut, if that is enough,
+// and returns the names of the removed columns. Files contain all columns.
 func (g *grid) narrow(terminal int) (left []string) {
 	if terminal <= 0 {
 		return nil
@@ -16,8 +16,8 @@ func (g *grid) narrow(terminal int) (left []string) {
 	for {
 		width := widths(g.rows, g.header)
 		width[0] = min(width[0], narrowest)
-		at := g.leastWanted()
-		if sum(width) <= terminal || at < 0 {
+		at := g.nextToDrop()
+		if tableWidth(width) <= terminal || at < 0 {
 			return left
 		}
 		left = append(left, strings.ReplaceAll(g.header[at], "\n", "."))
@@ -28,9 +28,10 @@ func (g *grid) narrow(terminal int) (left []string) {
 	}
 }
 
-// leastWanted is the column to leave out next; -1 for none. Percentiles between the first and the p99 go first, then what
-// the server says, the tail beyond, the load, which mostly stands in the node's name, and the count; then from the right.
-func (g *grid) leastWanted() int {
+// nextToDrop returns the column to remove next, -1 for none: first percentiles between the first
+// and p99, then server columns, higher percentiles, the load (usually part of the node's name) and
+// the count; then from the right.
+func (g *grid) nextToDrop() int {
 	var percentiles []int
 	server := -1
 	for i, h := range g.header {
@@ -65,9 +66,10 @@ func (g *grid) leastWanted() int {
 	return -1
 }
 
-// Fold breaks the lines of a text at spaces so that none is wider than a terminal has columns; 0: it has no end. What is broken
-// off is indented: below the last column, where the line begins with columns (two spaces or more between them), else by two more
-// than the line is, if it is. A word that has no room, such as a path, stays whole.
+// Fold breaks the lines of a text at spaces so that none is wider than terminal columns; 0: no
+// limit. Continuation lines are indented: below the last column if the line begins with columns
+// (separated by two or more spaces), else by two more than an indented line. A word that does not
+// fit, such as a path, is not broken.
 func Fold(text string, columns int) string {
 	if columns <= 0 {
 		return text
@@ -82,7 +84,7 @@ func Fold(text string, columns int) string {
 }
 
 func foldLine(text string, columns int) string {
-	indent := strings.Repeat(" ", hang(text, columns))
+	indent := strings.Repeat(" ", hangingIndent(text, columns))
 	var lines []string
 	line, started := text[:len(text)-len(strings.TrimLeft(text, " "))], false
 	for word := range strings.SplitSeq(text[len(line):], " ") {
@@ -99,8 +101,8 @@ func foldLine(text string, columns int) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// hang is the column at which the rest of a line that is broken goes on.
-func hang(line string, columns int) int {
+// hangingIndent returns the column of the continuation of a broken line.
+func hangingIndent(line string, columns int) int {
 	const gap = "  "
 	blank := len(line) - len(strings.TrimLeft(line, " "))
 	at := 0

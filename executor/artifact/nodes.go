@@ -10,48 +10,58 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// grid is a table before it is drawn. A header may have two lines: a metric over its statistic.
+// grid is a table before it is drawn. A header may have two lines: a metric above its statistic.
 type grid struct {
 	header []string
 	rows   [][]string
 }
 
-// nothing stands where a node has no number.
-const nothing = "-"
+// noNumber is the cell of a node without a value.
+const noNumber = "-"
 
-// row is one measurement of a table: a node, or a part of one.
+// row is one measurement in a table: a node, or a part of one.
 type row struct {
 	name, load, outcome string
 	metrics             map[string]*result.Metric
 	done                bool
 }
 
-// inside marks the rows that belong to the node above them.
-const inside = "· "
+// nestedMark precedes rows that belong to the node above them.
+const nestedMark = "· "
 
-// nodeRows are the nodes, each with its phases, the entries of its mix and its repeats below it.
+// nodeRows returns the nodes, each followed by its phases, mix entries and repeats.
 func nodeRows(r *result.Result) (rows []row) {
 	for _, n := range r.Nodes {
 		outcome := n.Outcome
 		if outcome == result.Done && !n.Validity.OK {
 			outcome = result.Invalid
 		}
-		rows = append(rows, row{clean.Line(n.ID), load(n), string(outcome), n.Metrics, outcome == result.Done})
+		rows = append(rows, row{
+			clean.Line(n.ID), loadText(n), string(outcome), n.Metrics,
+			outcome == result.Done,
+		})
 		for _, s := range n.Scopes {
-			if s.Phase == "" || s.Mix == "" { // what an expression asked for besides is in the files
-				rows = append(rows, row{inside + clean.Line(s.Phase+s.Mix), clean.Line(s.Model), "", s.Metrics, true})
+			// combinations, which only an expression reads, are in the files
+			if s.Phase == "" || s.Mix == "" {
+				rows = append(rows, row{
+					nestedMark + clean.Line(s.Phase+s.Mix), clean.Line(s.Model), "",
+					s.Metrics, true,
+				})
 			}
 		}
 		for _, x := range n.Repeats {
-			rows = append(rows, row{inside + "repeat " + whole(int64(x.Repeat+1)), "", string(x.Outcome), x.Metrics, true})
+			rows = append(rows, row{
+				nestedMark + "repeat " + whole(int64(x.Repeat+1)), "",
+				string(x.Outcome), x.Metrics, true,
+			})
 		}
 	}
 	return rows
 }
 
-// nodeGrid is one row for each node and each part of one: what was asked of it and the headline metrics. A column that says
-// the same as the one before it (throughput where no request is a batch) is left out, and so is the outcome where all are
-// done.
+// nodeGrid returns one row per node and part of a node: its load and the main metrics. A column
+// equal to the one before it (throughput without batches) is left out, and so is the outcome if all
+// are done.
 func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
 	list := nodeRows(r)
 	g, err := newGrid(r, list, percentiles)
@@ -68,20 +78,21 @@ func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
 	return g, nil
 }
 
-// trialGrid is one row for each trial of the searches: its level, what was measured there, and what `while` says of it.
+// trialGrid returns one row per trial of a search: its level, measurements, and the result of
+// `while`.
 func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 	var list []row
 	for _, n := range r.Nodes {
 		for i, t := range n.Trials {
-			name := clean.Line(n.ID) + " " + inside + "trial " + whole(int64(i+1))
+			name := clean.Line(n.ID) + " " + nestedMark + "trial " + whole(int64(i+1))
 			verdict := string(t.Verdict)
-			if t.Outcome == result.Invalid { // and measured again, or the end
+			if t.Outcome == result.Invalid { // measured again, or the end
 				verdict = string(t.Outcome)
 			}
 			if t.Used {
 				verdict += ", reported"
 			}
-			list = append(list, row{name, level(n, t.Level), verdict, t.Metrics, true})
+			list = append(list, row{name, levelText(n, t.Level), verdict, t.Metrics, true})
 		}
 	}
 	if list == nil {
@@ -95,7 +106,7 @@ func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 	return g, err
 }
 
-// capacity adds what the searches found, where there are some.
+// capacity adds a column with the results of searches, if there are any.
 func (g *grid) capacity(list []row) {
 	if !slices.ContainsFunc(list, func(x row) bool { return x.metrics[metric.Capacity] != nil }) {
 		return
@@ -104,7 +115,7 @@ func (g *grid) capacity(list []row) {
 	for i, x := range list {
 		text := ""
 		if m := x.metrics[metric.Capacity]; m != nil {
-			text = nothing
+			text = noNumber
 			if v, ok := m.Stat(metric.Stat{}); ok {
 				text = result.Format(m.Unit, v)
 			}
@@ -138,7 +149,7 @@ func (g *grid) add(l metric.Leaf, list []row) {
 	column := make([]string, len(list))
 	same := len(g.header) > 2
 	for i, x := range list {
-		column[i] = nothing
+		column[i] = noNumber
 		if v, ok := x.metrics[l.Row.Name].Stat(l.Stat); ok {
 			column[i] = result.Format(l.Dim().Unit(), v)
 		}
@@ -159,7 +170,7 @@ func (g *grid) add(l metric.Leaf, list []row) {
 	}
 }
 
-// errorLines are the failures of all nodes by class, worst first.
+// errorLines returns the failures of all nodes by class, most frequent first.
 func errorLines(r *result.Result) []string {
 	var lines []string
 	for _, n := range r.Nodes {
@@ -179,7 +190,8 @@ func errorLines(r *result.Result) []string {
 	return lines
 }
 
-// exampleOf is what the example of a class is among its texts. Of replies that differ each text is kept once.
+// exampleOf identifies an example among those of its class. Of mismatching replies each text is
+// kept once.
 func exampleOf(e result.ErrorClass) string {
 	if e.Class == backends.Mismatch.String() && e.Count > 1 && len(e.More) == 0 {
 		return "all alike"
@@ -187,21 +199,24 @@ func exampleOf(e result.ErrorClass) string {
 	return "first"
 }
 
-// findingLines are what was found out about the measurements themselves.
+// findingLines returns the findings of all nodes.
 func findingLines(r *result.Result) []string {
 	var lines []string
 	for _, n := range r.Nodes {
 		for _, f := range n.Validity.Findings {
-			lines = append(lines, clean.Line(f.Severity)+": "+clean.Line(n.ID)+": "+cut(clean.Line(f.Text), maxText))
+			lines = append(lines, clean.Line(f.Severity)+": "+clean.Line(n.ID)+": "+
+				cut(clean.Line(f.Text), maxText))
 		}
 		if n.Reason != "" && n.Outcome != result.Done && n.Outcome != result.Invalid {
-			lines = append(lines, string(n.Outcome)+": "+clean.Line(n.ID)+": "+cut(clean.Line(n.Reason), maxText))
+			lines = append(lines, string(n.Outcome)+": "+clean.Line(n.ID)+": "+
+				cut(clean.Line(n.Reason), maxText))
 		}
 	}
 	return lines
 }
 
-// clientLines say in which nodes the machine that measured was the bottleneck, if it was in any; the findings say why.
+// clientLines names the nodes in which the measuring machine was the bottleneck, if any; the
+// findings give reasons.
 func clientLines(r *result.Result) []string {
 	var lines []string
 	if !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return !n.Validity.OK }) {
@@ -215,5 +230,5 @@ func clientLines(r *result.Result) []string {
 	return lines
 }
 
-// maxText is the longest text of others in a table, in characters.
+// maxText limits texts of servers and plans in a table, in characters.
 const maxText = 300

@@ -18,38 +18,39 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// profile_export.json has the shape of perf_analyzer's --profile-export-file, on one line, its keys
-// in this order:
+// profile_export.json has the format of perf_analyzer's --profile-export-file, on one line, its
+// keys in this order:
 //
 //	{"experiments":[
 //	   {"experiment":{"mode":"concurrency"|"request_rate","value":N},
-//	    "requests":[{"timestamp":T,"sequence_id":N?,"request_inputs":{NAME:V…},"response_timestamps":[T…],"response_outputs":[{NAME:V…}…]}…],
+//	    "requests":[{"timestamp":T,"sequence_id":N?,"request_inputs":{NAME:V…},
+//	      "response_timestamps":[T…],"response_outputs":[{NAME:V…}…]}…],
 //	    "window_boundaries":[T…]}…],
 //	 "version":"…","service_kind":"…","endpoint":"…"}
 //
-// T is wall-clock ns. V is the element of a tensor that has one, else the list of them, or "" of
-// none. Requests are those that were due while their trial was measured and were answered well; a
-// request's timestamp is when it was sent. Trials of equal load share an experiment. The empty
-// message that ends a stream is no response here.
+// T is wall-clock ns. V is the element of a tensor with one element, else the list of them, or ""
+// for none. Requests are those that were due during their trial and OK; a request's timestamp is
+// the time of sending. Trials of equal load share an experiment. The empty message that ends a
+// stream is not a response here.
 
-// exported is the requests of one trial on disk: lines of due time, blank, JSON.
-type exported struct {
-	of     *Samples
-	trial  Trial
-	bounds []int64
-	spool  *spool
-	inputs map[uint64][]byte // JSON of request_inputs, by entry and row
-	held   int               // bytes of it
+// trialExport holds the requests of one trial on disk: lines of due time, blank, JSON.
+type trialExport struct {
+	of         *Samples
+	trial      Trial
+	bounds     []int64
+	spool      *spool
+	inputs     map[uint64][]byte // JSON of request_inputs, by entry and row
+	inputBytes int               // bytes in inputs
 }
 
-// spoolName is in the temporary names of the requests of trials.
+// spoolName is part of the temporary names of the requests of trials.
 const spoolName = "profile_export"
 
-// maxHeld bounds the JSON of inputs that is kept for the next request of the same row.
-const maxHeld = 64 << 20
+// maxInputBytes limits the JSON of inputs that is kept for further requests of the same row.
+const maxInputBytes = 64 << 20
 
 // export writes a request to the trial's spool.
-func (k *Kept) export(x *backends.Sample) error {
+func (k *TrialWriter) export(x *backends.Sample) error {
 	if x.Class != backends.OK || x.Flags&(backends.Warmup|backends.Closing) != 0 {
 		return nil
 	}
@@ -58,7 +59,7 @@ func (k *Kept) export(x *backends.Sample) error {
 		if err != nil {
 			return err
 		}
-		k.out = &exported{of: k.of, trial: k.trial, spool: s, inputs: make(map[uint64][]byte)}
+		k.out = &trialExport{of: k.of, trial: k.trial, spool: s, inputs: make(map[uint64][]byte)}
 		k.of.trials = append(k.of.trials, k.out)
 	}
 	b := strconv.AppendInt(k.out.spool.buffer[:0], x.Due, 10)
@@ -66,8 +67,8 @@ func (k *Kept) export(x *backends.Sample) error {
 	return k.out.spool.line(append(k.out.request(b, x), '\n'))
 }
 
-// end takes the trial's windows over.
-func (k *Kept) end() error {
+// end records the trial's windows.
+func (k *TrialWriter) end() error {
 	if k.out == nil {
 		return nil
 	}
@@ -75,11 +76,11 @@ func (k *Kept) end() error {
 	return k.out.spool.close() // a plan may have thousands of trials
 }
 
-// wall is a time of the run's clock as ns since 1970.
-func (e *exported) wall(at int64) int64 { return e.trial.Started.UnixNano() + at }
+// wallTime converts a time on the run clock to ns since 1970.
+func (e *trialExport) wallTime(at int64) int64 { return e.trial.Started.UnixNano() + at }
 
-func (e *exported) request(b []byte, x *backends.Sample) []byte {
-	b = strconv.AppendInt(append(b, `{"timestamp":`...), e.wall(x.SendStart), 10)
+func (e *trialExport) request(b []byte, x *backends.Sample) []byte {
+	b = strconv.AppendInt(append(b, `{"timestamp":`...), e.wallTime(x.SendStart), 10)
 	if x.Sequence != 0 {
 		b = strconv.AppendUint(append(b, `,"sequence_id":`...), x.Sequence, 10)
 	}
@@ -89,18 +90,18 @@ func (e *exported) request(b []byte, x *backends.Sample) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(b, e.wall(ev.At), 10)
+		b = strconv.AppendInt(b, e.wallTime(ev.At), 10)
 	}
 	if len(x.Events) == 0 && x.Responses > 0 {
-		b = strconv.AppendInt(b, e.wall(x.LastByte), 10)
+		b = strconv.AppendInt(b, e.wallTime(x.LastByte), 10)
 	}
 	b = append(b, `],"response_outputs":[`...)
 	b = e.outputs(b, x)
 	return append(b, "]}"...)
 }
 
-// inputsOf is the JSON of a request's inputs.
-func (e *exported) inputsOf(x *backends.Sample) []byte {
+// inputsOf returns the JSON of a request's inputs.
+func (e *trialExport) inputsOf(x *backends.Sample) []byte {
 	key := uint64(x.Entry)<<32 | uint64(x.Row)
 	if text, ok := e.inputs[key]; ok {
 		return text
@@ -110,14 +111,15 @@ func (e *exported) inputsOf(x *backends.Sample) []byte {
 		tensors = e.trial.Sent(x.Entry, x.Row)
 	}
 	text := e.appendTensors(nil, tensors)
-	if e.held += len(text); e.held <= maxHeld {
+	if e.inputBytes += len(text); e.inputBytes <= maxInputBytes {
 		e.inputs[key] = text
 	}
 	return text
 }
 
-// outputs appends an object for each reply that was kept; without any, one empty object for each response.
-func (e *exported) outputs(b []byte, x *backends.Sample) []byte {
+// outputs appends an object for each recorded reply, or one empty object per response if replies
+// were not recorded.
+func (e *trialExport) outputs(b []byte, x *backends.Sample) []byte {
 	replies := x.Replies()
 	for i := range max(len(replies), len(x.Events), min(1, int(x.Responses))) {
 		if i > 0 {
@@ -125,7 +127,7 @@ func (e *exported) outputs(b []byte, x *backends.Sample) []byte {
 		}
 		var tensors []backends.Tensor
 		if i < len(replies) && e.trial.Received != nil {
-			tensors, _ = e.trial.Received(x.Entry, replies[i]) // a reply that cannot be read has no outputs
+			tensors, _ = e.trial.Received(x.Entry, replies[i]) // an unreadable reply has no outputs
 		}
 		b = e.appendTensors(b, tensors)
 	}
@@ -133,7 +135,7 @@ func (e *exported) outputs(b []byte, x *backends.Sample) []byte {
 }
 
 // appendTensors appends {"NAME": value …}.
-func (e *exported) appendTensors(b []byte, tensors []backends.Tensor) []byte {
+func (e *trialExport) appendTensors(b []byte, tensors []backends.Tensor) []byte {
 	b = append(b, '{')
 	for i := range tensors {
 		if i > 0 {
@@ -145,8 +147,8 @@ func (e *exported) appendTensors(b []byte, tensors []backends.Tensor) []byte {
 	return append(b, '}')
 }
 
-// appendTensor appends a tensor's element, or the list of them.
-func (e *exported) appendTensor(b []byte, t *backends.Tensor) []byte {
+// appendTensor appends a tensor's element, or the list of its elements.
+func (e *trialExport) appendTensor(b []byte, t *backends.Tensor) []byte {
 	start, n := len(b), 0
 	b = append(b, '[')
 	for data := t.Data; len(data) > 0; n++ {
@@ -176,7 +178,7 @@ func (e *exported) appendTensor(b []byte, t *backends.Tensor) []byte {
 	return append(b, ']')
 }
 
-// appendFinite appends a number or truth; null for a float that JSON does not have.
+// appendFinite appends a number or bool, null for a float without JSON form.
 func appendFinite(b []byte, t tensor.DataType, data []byte) []byte {
 	at := len(b)
 	b = tensor.AppendValue(b, t, data)
@@ -186,7 +188,7 @@ func appendFinite(b []byte, t tensor.DataType, data []byte) []byte {
 	return b
 }
 
-// profileExport writes the requests that were kept.
+// profileExport writes the recorded requests.
 func (s *Samples) profileExport(r *result.Result) (*spool, error) {
 	out, err := newSpool(s.dir, "profile_export.json")
 	if err != nil {
@@ -210,10 +212,10 @@ func (s *Samples) profileExport(r *result.Result) (*spool, error) {
 	return out, nil
 }
 
-// sameLoad puts trials of equal load together, in the order of the first of each.
-func sameLoad(trials []*exported) (groups [][]*exported) {
+// sameLoad groups trials of equal load, in the order of the first of each group.
+func sameLoad(trials []*trialExport) (groups [][]*trialExport) {
 	for _, t := range trials {
-		at := slices.IndexFunc(groups, func(g []*exported) bool {
+		at := slices.IndexFunc(groups, func(g []*trialExport) bool {
 			return g[0].trial.Closed == t.trial.Closed && g[0].trial.Value == t.trial.Value
 		})
 		if at < 0 {
@@ -224,17 +226,18 @@ func sameLoad(trials []*exported) (groups [][]*exported) {
 	return groups
 }
 
-// experiment writes what was measured at one load.
-func experiment(out *spool, group []*exported) error {
+// experiment writes the measurements at one load.
+func experiment(out *spool, group []*trialExport) error {
 	t := group[0].trial
 	mode, value := perfanalyzer.Concurrency, strconv.FormatFloat(t.Value, 'f', -1, 64)
 	if !t.Closed {
 		mode = perfanalyzer.RequestRate
 		if t.Value == math.Trunc(t.Value) {
-			value += ".0" // a rate is a real number there
+			value += ".0" // perf_analyzer writes a rate as a float
 		}
 	}
-	errs := []error{out.line([]byte(`{"experiment":{"mode":"` + mode + `","value":` + value + `},"requests":[`))}
+	errs := []error{out.line([]byte(`{"experiment":{"mode":"` + mode + `","value":` + value +
+		`},"requests":[`))}
 	first := true
 	for _, e := range group {
 		errs = append(errs, e.copyTo(out, &first))
@@ -244,19 +247,19 @@ func experiment(out *spool, group []*exported) error {
 	for _, e := range group {
 		for _, at := range e.bounds {
 			if at == last {
-				continue // the end of the one window is the start of the next
+				continue // the end of a window is the start of the next
 			}
 			if last != math.MinInt64 {
 				b = append(b, ',')
 			}
-			b, last = strconv.AppendInt(b, e.wall(at), 10), at
+			b, last = strconv.AppendInt(b, e.wallTime(at), 10), at
 		}
 	}
 	return errors.Join(append(errs, out.line(append(b, "]}"...)))...)
 }
 
 // copyTo copies the requests that were due within the trial's windows.
-func (e *exported) copyTo(out *spool, first *bool) error {
+func (e *trialExport) copyTo(out *spool, first *bool) error {
 	if err := e.spool.close(); err != nil {
 		return err
 	}

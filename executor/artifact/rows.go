@@ -5,7 +5,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// catalogue is the rows of r: the static ones, and those of server statistics, searches and goodput that some node has.
+// catalogue returns the rows of r: the static ones, and those of server statistics, searches and
+// goodput of its nodes.
 func catalogue(r *result.Result) ([]*metric.Row, error) {
 	c, err := result.Catalogue(r.Nodes...)
 	if err != nil {
@@ -14,14 +15,15 @@ func catalogue(r *result.Result) ([]*metric.Row, error) {
 	return c.Rows(), nil
 }
 
-// leaves are the statistics of a row that tables and files show.
+// leaves returns the statistics of a row that tables and files show.
 func leaves(row *metric.Row, percentiles []float64, all bool) []metric.Leaf {
 	if row.Shape == metric.Value {
 		return []metric.Leaf{{Row: row}}
 	}
 	var stats []metric.Stat
 	if all {
-		stats = append(stats, metric.Stat{Kind: metric.N}, metric.Stat{Kind: metric.Min}, metric.Stat{Kind: metric.Mean}, metric.Stat{Kind: metric.Std})
+		stats = append(stats, metric.Stat{Kind: metric.N}, metric.Stat{Kind: metric.Min},
+			metric.Stat{Kind: metric.Mean}, metric.Stat{Kind: metric.Std})
 	}
 	for _, p := range percentiles {
 		stats = append(stats, metric.Stat{Kind: metric.Percentile, P: p})

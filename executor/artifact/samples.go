@@ -12,43 +12,45 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// Bounds of what waits for the disk: when no block is free, samples are counted as lost rather than waited for.
+// Limits of the data that waits for the disk. Without a free block, samples are counted as lost.
 const (
 	blockSamples = 2048
-	blockBytes   = 1 << 20 // of events, notes and replies
+	blockBytes   = 1 << 20 // events, notes and replies of a block
 	blocks       = 16
-	ends         = 256 // trials that end at the same time and hold up no other
+	ends         = 256 // trials that may end at the same time without waiting for each other
 )
 
-// SamplesOptions say what becomes of the requests of a run.
+// SamplesOptions select how the requests of a run are recorded.
 type SamplesOptions struct {
-	Table  string // csv or jsonl: a file with a line for each request; "": none
-	Export bool   // requests for profile_export.json
-	// Mask takes secrets out of what servers and the plan say. nil: there are none.
+	Table  string // csv or jsonl: a file with a line per request; "": none
+	Export bool   // record requests for profile_export.json
+	// Mask removes secrets from texts of servers and the plan; nil: there are none.
 	Mask func(string) string
 }
 
-// Trial is one measurement whose requests are kept: a node, or a repeat of it, or a trial of its search.
+// Trial is one measurement whose requests are recorded: of a node, a repeat, or a trial of a
+// search.
 type Trial struct {
 	Node    string
-	Number  int       // of all the node's trials, from 0
-	Mix     []string  // names of the kinds of request
-	Closed  bool      // its load is a number of requests in flight
-	Value   float64   // of the load
-	Started time.Time // the origin of the run's clock
-	// Sent are the tensors of a request; Received those of a reply that was kept. nil: they are not known.
+	Number  int       // number among the node's trials, from 0
+	Mix     []string  // names of the entries of the mix
+	Closed  bool      // closed loop
+	Value   float64   // of the load: requests in flight, or 1/s
+	Started time.Time // origin of the run clock
+	// Sent returns the tensors of a request, Received those of a recorded reply. nil: unknown.
 	Sent     func(entry uint16, row uint32) []backends.Tensor
 	Received func(entry uint16, reply []byte) ([]backends.Tensor, error)
 }
 
-// Samples keeps every request of a run in files of a folder. Whoever measures hands samples over and is never held up: they
-// are copied into blocks, which one goroutine writes. Memory is bounded; what the disk is too slow for is counted.
+// Samples records every request of a run in files of a folder. The measuring goroutines are never
+// blocked: samples are copied into blocks, which one goroutine writes. Memory is limited; samples
+// that the disk is too slow for are counted as lost.
 //
 //	s := NewSamples(dir, o)
 //	k := s.Trial(t)            for each measurement, from any goroutine
 //	k.Write(sample) …          from one goroutine
-//	k.Close(bounds)            says what was lost
-//	s.Close()                  when nothing is measured any more; then Folder.Write makes the files
+//	k.Close(bounds)            reports lost samples
+//	s.Close()                  after the last measurement; then Folder.Write makes the files
 type Samples struct {
 	dir   string
 	o     SamplesOptions
@@ -56,59 +58,63 @@ type Samples struct {
 	free  chan *block
 	ended chan struct{}
 
-	// Of the writing goroutine, and of Close after it.
+	// Used by the writing goroutine, and by Close after it.
 	table  *spool
-	trials []*exported
-	masked map[string]string // texts, and what Mask made of them
+	trials []*trialExport
+	masked map[string]string // results of Mask, by text
 	err    error
 }
 
-// delivery is a block on its way to the disk; done, of a trial's last one, hears when all is there.
+// delivery is a block on its way to the disk. done, of a trial's last block, is closed when all is
+// written.
 type delivery struct {
-	from  *Kept
+	from  *TrialWriter
 	block *block
 	done  chan error
 }
 
-// block is samples with all that they point to.
+// block holds samples and all data that they point to.
 type block struct {
 	samples []backends.Sample
 	events  []backends.Event
 	bytes   []byte
 }
 
-// NewSamples begins. Nothing is written before the first sample comes.
+// NewSamples starts recording. Nothing is written before the first sample.
 func NewSamples(dir string, o SamplesOptions) *Samples {
-	s := &Samples{dir: dir, o: o, full: make(chan delivery, blocks+ends), free: make(chan *block, blocks), ended: make(chan struct{})}
+	s := &Samples{
+		dir: dir, o: o, full: make(chan delivery, blocks+ends), free: make(chan *block, blocks),
+		ended: make(chan struct{}),
+	}
 	for range blocks {
-		s.free <- nil // made when it is needed
+		s.free <- nil // allocated when needed
 	}
 	go s.write()
 	return s
 }
 
-// Kept keeps the samples of one trial.
-type Kept struct {
+// TrialWriter records the samples of one trial.
+type TrialWriter struct {
 	of     *Samples
 	trial  Trial
 	block  *block
 	lost   int64
 	bounds []int64
 
-	// Of the writing goroutine.
-	parts map[uint64]*part // requests that go on, by lane and slot
-	out   *exported
+	// Used by the writing goroutine.
+	parts map[uint64]*partialRequest // unfinished requests, by lane and slot
+	out   *trialExport
 }
 
-// Replies reports whether what was answered is to be kept too.
+// Replies reports whether replies are recorded too.
 func (s *Samples) Replies() bool { return s.o.Export }
 
-// Trial begins to keep the samples of a trial.
-func (s *Samples) Trial(t Trial) *Kept { return &Kept{of: s, trial: t} }
+// Trial starts recording the samples of a trial.
+func (s *Samples) Trial(t Trial) *TrialWriter { return &TrialWriter{of: s, trial: t} }
 
-// Write copies a sample. It does not block.
-func (k *Kept) Write(s *backends.Sample) error {
-	if k.block == nil && !k.take() {
+// Write copies a sample. It does not block and returns no error.
+func (k *TrialWriter) Write(s *backends.Sample) error {
+	if k.block == nil && !k.takeBlock() {
 		k.lost++
 		return nil
 	}
@@ -120,7 +126,7 @@ func (k *Kept) Write(s *backends.Sample) error {
 	c.Events = b.events[at:len(b.events):len(b.events)]
 	c.Note, c.Text = b.copy(s.Note), b.copy(s.Text)
 	if len(b.samples) == cap(b.samples) || len(b.bytes)+16*len(b.events) >= blockBytes {
-		k.of.full <- delivery{from: k, block: b} // there is room for all blocks
+		k.of.full <- delivery{from: k, block: b} // full has room for all blocks
 		k.block = nil
 	}
 	return nil
@@ -132,8 +138,8 @@ func (b *block) copy(text []byte) []byte {
 	return b.bytes[at:len(b.bytes):len(b.bytes)]
 }
 
-// take gets an empty block, if there is one.
-func (k *Kept) take() bool {
+// takeBlock gets an empty block and reports whether there was one.
+func (k *TrialWriter) takeBlock() bool {
 	select {
 	case b := <-k.of.free:
 		if b == nil {
@@ -147,9 +153,10 @@ func (k *Kept) take() bool {
 	}
 }
 
-// Close ends the trial and waits until its samples are written. bounds are the edges of its windows, ns on the run's clock:
-// where hold began, and each end. The error says how many samples are missing, and why.
-func (k *Kept) Close(bounds []int64) error {
+// Close ends the trial and waits until its samples are written. bounds are the edges of its
+// windows, in ns on the run clock: the start of hold, and each end. The error states how many
+// samples are missing, and why.
+func (k *TrialWriter) Close(bounds []int64) error {
 	k.bounds = bounds
 	d := delivery{from: k, block: k.block, done: make(chan error, 1)}
 	k.block = nil
@@ -163,7 +170,7 @@ func (k *Kept) Close(bounds []int64) error {
 	return nil
 }
 
-// write is the goroutine that all files are written by.
+// write is the goroutine that writes all files.
 func (s *Samples) write() {
 	defer close(s.ended)
 	for d := range s.full {
@@ -184,16 +191,17 @@ func (s *Samples) write() {
 	}
 }
 
-// fail gives up all that was kept, if there is an error: nothing of it is of use any more, and the result may need its room on
-// the disk.
+// fail discards all recorded requests after an error: they are incomplete, and the result may need
+// their room on the disk.
 func (s *Samples) fail(err error) {
 	if err != nil {
 		s.err = errors.Join(err, s.discard())
 	}
 }
 
-// room writes a file of the result. Where the disk has no room for it, the requests give way.
-func (s *Samples) room(write func() error) error {
+// makeRoom writes a file of the result. If the disk is full, it discards the requests and tries
+// again.
+func (s *Samples) makeRoom(write func() error) error {
 	err := write()
 	if s == nil || s.err != nil || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return err
@@ -202,23 +210,23 @@ func (s *Samples) room(write func() error) error {
 	return write()
 }
 
-// part is what has come of a request that goes on.
-type part struct {
+// partialRequest holds the parts of an unfinished request.
+type partialRequest struct {
 	gen    uint32
 	events []backends.Event
 	text   []byte
 }
 
-// keep writes one sample. What came in parts is joined first.
-func (k *Kept) keep(x *backends.Sample) error {
+// keep writes one sample, joined with its earlier parts.
+func (k *TrialWriter) keep(x *backends.Sample) error {
 	key := uint64(x.Lane)<<16 | uint64(x.Slot)
 	if x.Flags&backends.Partial != 0 {
 		if k.parts == nil {
-			k.parts = make(map[uint64]*part)
+			k.parts = make(map[uint64]*partialRequest)
 		}
 		p := k.parts[key]
 		if p == nil || p.gen != x.Gen {
-			p = &part{gen: x.Gen}
+			p = &partialRequest{gen: x.Gen}
 			k.parts[key] = p
 		}
 		p.events, p.text = append(p.events, x.Events...), append(p.text, x.Text...)
@@ -242,7 +250,7 @@ func (k *Kept) keep(x *backends.Sample) error {
 }
 
 // row writes a line of the table.
-func (s *Samples) row(k *Kept, x *backends.Sample) error {
+func (s *Samples) row(k *TrialWriter, x *backends.Sample) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -252,7 +260,7 @@ func (s *Samples) row(k *Kept, x *backends.Sample) error {
 	return s.table.line(k.jsonLine(s.table.buffer[:0], x))
 }
 
-// begin makes the table, if there is none.
+// begin creates the table, if necessary.
 func (s *Samples) begin() (err error) {
 	if s.table != nil {
 		return nil
@@ -263,13 +271,13 @@ func (s *Samples) begin() (err error) {
 	return err
 }
 
-// Close ends the goroutine. What is on disk then waits for Write.
+// Close ends the writing goroutine. The data on disk then waits for Write.
 func (s *Samples) Close() {
 	close(s.full)
 	<-s.ended
 }
 
-// names are the files that the requests go to.
+// names returns the files of the requests.
 func (s *Samples) names(export bool) (names []string) {
 	if s == nil {
 		return nil
@@ -283,7 +291,8 @@ func (s *Samples) names(export bool) (names []string) {
 	return names
 }
 
-// files gives what was kept its names, and removes the rest. A run in which nothing was sent has its files all the same.
+// files gives the recorded data its names, and removes the rest. A run without requests has the
+// same files.
 func (s *Samples) files(f *Folder, r *result.Result, export bool) (names []string, err error) {
 	if s == nil {
 		return nil, nil
@@ -300,7 +309,7 @@ func (s *Samples) files(f *Folder, r *result.Result, export bool) (names []strin
 		if err := f.rename(t); err != nil {
 			return err
 		}
-		p.gone = true
+		p.finished = true
 		names = append(names, name)
 		return nil
 	}
@@ -319,7 +328,7 @@ func (s *Samples) files(f *Folder, r *result.Result, export bool) (names []strin
 	return names, errors.Join(append(errs, s.discard())...)
 }
 
-// discard removes what is left of files that were not finished.
+// discard removes unfinished files.
 func (s *Samples) discard() error {
 	errs := []error{}
 	if s.table != nil {
@@ -331,12 +340,12 @@ func (s *Samples) discard() error {
 	return errors.Join(errs...)
 }
 
-// spool is a file that grows under a name of its own until it is whole.
+// spool is a file that grows under a temporary name until it is complete.
 type spool struct {
-	file   *os.File
-	w      *bufio.Writer
-	buffer []byte
-	gone   bool // it has its name, or was removed
+	file     *os.File
+	w        *bufio.Writer
+	buffer   []byte
+	finished bool // it has its name, or was removed
 }
 
 func newSpool(dir, name string) (*spool, error) {
@@ -356,7 +365,7 @@ func (p *spool) line(text []byte) error {
 	return nil
 }
 
-// close writes what is buffered and lets go of the file, which keeps its name.
+// close flushes and closes the file, which keeps its name.
 func (p *spool) close() error {
 	if p.w == nil {
 		return nil
@@ -369,12 +378,12 @@ func (p *spool) close() error {
 }
 
 func (p *spool) remove() error {
-	if p.gone {
+	if p.finished {
 		return nil
 	}
-	p.gone = true
+	p.finished = true
 	var err error
-	if p.w != nil { // what is buffered is not wanted
+	if p.w != nil { // without flushing
 		p.w, p.buffer = nil, nil
 		err = p.file.Close()
 	}

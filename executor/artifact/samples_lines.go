@@ -10,10 +10,11 @@ import (
 	"github.com/sluice-bench/sluice/executor/artifact/clean"
 )
 
-// A line of samples.csv, or of samples.jsonl, is one request. Times are since the run began, in the CSV as whole ns, in the
-// JSON as s; a time that did not happen is an empty cell, or left out.
+// A line of samples.csv or samples.jsonl is one request. Times are relative to the start of the
+// run, in the CSV as integer ns, in the JSON in s; a time that did not occur is an empty cell, or
+// left out.
 
-// sampleTimes are the times of a sample in the order in which they come.
+// sampleTimes are the times of a sample in their usual order.
 var sampleTimes = []struct {
 	name string
 	of   func(*backends.Sample) int64
@@ -27,7 +28,7 @@ var sampleTimes = []struct {
 	{"connect", func(s *backends.Sample) int64 { return s.Connect }},
 }
 
-// sampleFlags are the words of flags, in the order in which they stand.
+// sampleFlags are the words of flags, in the order of output.
 var sampleFlags = []struct {
 	flag backends.Flags
 	word string
@@ -55,7 +56,7 @@ func samplesHeader() []byte {
 	return []byte(strings.Join(names, ",") + "\n")
 }
 
-func (k *Kept) mix(s *backends.Sample) string {
+func (k *TrialWriter) mix(s *backends.Sample) string {
 	if int(s.Entry) < len(k.trial.Mix) {
 		return k.trial.Mix[s.Entry]
 	}
@@ -75,7 +76,7 @@ func flagWords(b []byte, f backends.Flags) []byte {
 	return b
 }
 
-func (k *Kept) csvLine(b []byte, s *backends.Sample) []byte {
+func (k *TrialWriter) csvLine(b []byte, s *backends.Sample) []byte {
 	comma := func() { b = append(b, ',') }
 	number := func(n int64) { b = strconv.AppendInt(b, n, 10); comma() }
 	cell := func(text string) { b = appendCell(b, text); comma() }
@@ -123,7 +124,7 @@ func appendCell(b []byte, text string) []byte {
 	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
 }
 
-func (k *Kept) jsonLine(b []byte, s *backends.Sample) []byte {
+func (k *TrialWriter) jsonLine(b []byte, s *backends.Sample) []byte {
 	b = appendText(append(b, `{"node":`...), k.of.mask(k.trial.Node))
 	b = strconv.AppendInt(append(b, `,"trial":`...), int64(k.trial.Number), 10)
 	if mix := k.of.mask(k.mix(s)); mix != "" {
@@ -161,7 +162,7 @@ func (k *Kept) jsonLine(b []byte, s *backends.Sample) []byte {
 	return append(b, "}\n"...)
 }
 
-// appendSeconds appends ns as s, to the last digit.
+// appendSeconds appends ns as s, with all digits.
 func appendSeconds(b []byte, ns int64) []byte {
 	if ns < 0 {
 		b, ns = append(b, '-'), -ns

@@ -1,12 +1,13 @@
 package artifact
 
-// Bounds of the texts whose masked form is kept for the next sample with the same one.
+// Limits of the texts whose masked form is kept for further samples with the same text.
 const (
-	maxMasked     = 1024 // of them
+	maxMasked     = 1024 // number of texts
 	maxMaskedText = 1024 // bytes of each
 )
 
-// mask takes secrets out of a text. It belongs to the writing goroutine: no request waits for it.
+// mask removes secrets from a text. It runs in the writing goroutine, so that no request waits for
+// it.
 func (s *Samples) mask(text string) string {
 	if s.o.Mask == nil || text == "" {
 		return text

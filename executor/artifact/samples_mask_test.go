@@ -26,7 +26,8 @@ func TestSamplesAreMasked(t *testing.T) {
 				return []backends.Tensor{tensorOf("of hunter2", tensor.Bytes, text(string(reply))...)}, nil
 			},
 		}
-		good, bad := backends.Sample{Responses: 1}, backends.Sample{Class: backends.Server, Note: []byte("denied: \"Bearer hunter2\"")}
+		good, bad := backends.Sample{Responses: 1},
+			backends.Sample{Class: backends.Server, Note: []byte("denied: \"Bearer hunter2\"")}
 		good.AddText([]byte("it is hunter2"))
 		files := kept(t, o, trial, nil, bad, good, bad, good, bad)
 		for name, data := range files {

@@ -23,7 +23,9 @@ import (
 )
 
 // kept writes samples of one trial, and gives the files of the folder by name.
-func kept(t *testing.T, o SamplesOptions, trial Trial, bounds []int64, samples ...backends.Sample) map[string]string {
+func kept(t *testing.T, o SamplesOptions, trial Trial, bounds []int64,
+	samples ...backends.Sample,
+) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	s := NewSamples(dir, o)
@@ -69,8 +71,10 @@ func finished(t *testing.T, s *Samples, dir string) map[string]string {
 func TestSampleLines(t *testing.T) {
 	samples := []backends.Sample{
 		{
-			Due: 5, Free: 5, SendStart: 10, SendEnd: 12, FirstByte: 1_000_000_020, LastByte: 1_500_000_000, N: 7, Row: 3, Items: 2, Entry: 1,
-			BytesSent: 100, BytesReceived: 50, Responses: 2, Status: 200, Flags: backends.Warmup | backends.Reused,
+			Due: 5, Free: 5, SendStart: 10, SendEnd: 12, FirstByte: 1_000_000_020, LastByte: 1_500_000_000,
+			N: 7, Row: 3, Items: 2, Entry: 1,
+			BytesSent: 100, BytesReceived: 50, Responses: 2, Status: 200, Flags: backends.Warmup |
+				backends.Reused,
 			Events: []backends.Event{{At: 1_000_000_020}, {At: 1_500_000_000}},
 		},
 		{Due: 20, Class: backends.Dial, Sequence: 1 << 63, Note: []byte("no \"route\",\nto host\xff")},
@@ -98,7 +102,8 @@ func TestSampleLines(t *testing.T) {
 	}
 }
 
-// The events of a request that came in parts are one line; what a request before it left behind in the slot is not in it.
+// The events of a request that came in parts are one line; what a request before it left behind in
+// the slot is not in it.
 func TestSamplesOfParts(t *testing.T) {
 	events := func(at ...int64) (list []backends.Event) {
 		for _, a := range at {
@@ -107,7 +112,8 @@ func TestSamplesOfParts(t *testing.T) {
 		return list
 	}
 	got := kept(t, SamplesOptions{Table: "csv"}, Trial{Node: "s"}, nil,
-		backends.Sample{Lane: 2, Gen: 1, Flags: backends.Partial, Events: events(1, 2)}, // its request never ended
+		// its request never ended
+		backends.Sample{Lane: 2, Gen: 1, Flags: backends.Partial, Events: events(1, 2)},
 		backends.Sample{Lane: 2, Gen: 2, Flags: backends.Partial, Events: events(3, 4)},
 		backends.Sample{Lane: 3, Gen: 2, Flags: backends.Partial, Events: events(7)},
 		backends.Sample{Lane: 2, Gen: 2, Flags: backends.Partial, Events: events(5)},
@@ -115,14 +121,18 @@ func TestSamplesOfParts(t *testing.T) {
 		backends.Sample{Lane: 2, Gen: 3, Events: events(9), Responses: 1},
 	)
 	_, lines, _ := strings.Cut(got["samples.csv"], "\n")
-	if !strings.Contains(lines, ",4,3 4 5 6,") || !strings.Contains(lines, ",1,9,") || strings.Count(lines, "\n") != 2 {
+	if !strings.Contains(lines, ",4,3 4 5 6,") || !strings.Contains(lines, ",1,9,") ||
+		strings.Count(lines, "\n") != 2 {
 		t.Errorf("%s", lines)
 	}
 }
 
 // A disk that does not keep up costs samples, which are counted, and nobody's time.
 func TestSamplesAreBounded(t *testing.T) {
-	s := &Samples{dir: t.TempDir(), o: SamplesOptions{Table: "csv"}, full: make(chan delivery, blocks+ends), free: make(chan *block, blocks), ended: make(chan struct{})}
+	s := &Samples{
+		dir: t.TempDir(), o: SamplesOptions{Table: "csv"},
+		full: make(chan delivery, blocks+ends), free: make(chan *block, blocks), ended: make(chan struct{}),
+	}
 	for range blocks {
 		s.free <- nil
 	}
@@ -135,7 +145,8 @@ func TestSamplesAreBounded(t *testing.T) {
 		}
 	}
 	go s.write()
-	if err := k.Close(nil); err == nil || !strings.Contains(err.Error(), fmt.Sprint(over, " of its requests are missing")) {
+	if err := k.Close(nil); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprint(over, " of its requests are missing")) {
 		t.Errorf("closed: %v", err)
 	}
 	files := finished(t, s, s.dir)
@@ -155,7 +166,8 @@ func TestSamplesCannotBeWritten(t *testing.T) {
 	s.Close()
 }
 
-// A disk that is full loses the requests of the run, and not the room that the result needs: what was kept is gone at once.
+// A disk that is full loses the requests of the run, and not the room that the result needs: what
+// was kept is gone at once.
 func TestSamplesOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSamples(dir, SamplesOptions{Table: "jsonl", Export: true})
@@ -179,8 +191,10 @@ func TestSamplesOnAFullDisk(t *testing.T) {
 		t.Errorf("%q take room on a disk that is full", left)
 	}
 	s.Close()
-	paths, err := write(dir, &result.Result{Schema: result.Schema}, Options{Formats: []string{ProfileExport}, Samples: s})
-	if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "no space") != 1 || !slices.Equal(entries(t, dir), []string{"result.json"}) || len(paths) != 1 {
+	paths, err := write(dir, &result.Result{Schema: result.Schema},
+		Options{Formats: []string{ProfileExport}, Samples: s})
+	if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "no space") != 1 ||
+		!slices.Equal(entries(t, dir), []string{"result.json"}) || len(paths) != 1 {
 		t.Errorf("wrote %q: %v", paths, err)
 	}
 }
@@ -199,13 +213,14 @@ func TestRequestsGiveWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Close()
-		err := s.room(func() error {
+		err := s.makeRoom(func() error {
 			if c.gone && len(entries(t, dir)) == 0 {
 				return nil
 			}
 			return c.err
 		})
-		if gone := len(entries(t, dir)) == 0; gone != c.gone || !c.gone && !errors.Is(err, c.err) || c.gone && (err != nil || !errors.Is(s.err, c.err)) {
+		if gone := len(entries(t, dir)) == 0; gone != c.gone || !c.gone && !errors.Is(err, c.err) ||
+			c.gone && (err != nil || !errors.Is(s.err, c.err)) {
 			t.Errorf("%v: %v, %v, gone %t", c.err, err, s.err, gone)
 		}
 		if err := s.discard(); err != nil {
@@ -237,13 +252,16 @@ func text(list ...string) (data []byte) {
 	return data
 }
 
-// The shape of the file, with the values of perf_analyzer's own test of it: one request with two replies.
+// The shape of the file, with the values of perf_analyzer's own test of it: one request with two
+// replies.
 func TestProfileExport(t *testing.T) {
 	inputs := []backends.Tensor{
-		tensorOf("in_bytes", tensor.Bytes, text("abc123")...), tensorOf("in_int32", tensor.Int32, 0xc8, 1, 0, 0), tensorOf("in_bool", tensor.Bool, 1),
+		tensorOf("in_bytes", tensor.Bytes, text("abc123")...),
+		tensorOf("in_int32", tensor.Int32, 0xc8, 1, 0, 0), tensorOf("in_bool", tensor.Bool, 1),
 	}
 	outputs := map[string][]backends.Tensor{
-		"a": {tensorOf("out", tensor.Int32, 3, 0, 0, 0)}, "bb": {tensorOf("out", tensor.Int32, 4, 0, 0, 0), tensorOf("pair", tensor.Uint8, 1, 2)},
+		"a":  {tensorOf("out", tensor.Int32, 3, 0, 0, 0)},
+		"bb": {tensorOf("out", tensor.Int32, 4, 0, 0, 0), tensorOf("pair", tensor.Uint8, 1, 2)},
 	}
 	trial := Trial{
 		Node: "s", Closed: true, Value: 10, Started: time.Unix(0, 1000),
@@ -253,7 +271,8 @@ func TestProfileExport(t *testing.T) {
 		},
 	}
 	ok := backends.Sample{
-		Due: 1, SendStart: 1, LastByte: 3, Row: 3, Responses: 2, Sequence: 1, Events: []backends.Event{{At: 2}, {At: 3}},
+		Due: 1, SendStart: 1, LastByte: 3, Row: 3, Responses: 2, Sequence: 1,
+		Events: []backends.Event{{At: 2}, {At: 3}},
 	}
 	ok.AddText([]byte("a"))
 	ok.AddText([]byte("b"), []byte("b"))
@@ -262,7 +281,8 @@ func TestProfileExport(t *testing.T) {
 	silent := backends.Sample{Due: 5, SendStart: 5, LastByte: 6, Row: 1}
 	warm, failed, after := unary, unary, unary
 	warm.Flags, failed.Class, after.Due = backends.Warmup, backends.TimedOut, 7
-	got := kept(t, SamplesOptions{Export: true}, trial, []int64{1, 5, 6}, warm, ok, failed, unary, silent, after)
+	got := kept(t, SamplesOptions{Export: true}, trial, []int64{1, 5, 6}, warm, ok, failed, unary,
+		silent, after)
 	want := map[string]string{"profile_export.json": `{"experiments":[{"experiment":{"mode":"concurrency","value":10},"requests":[` +
 		`{"timestamp":1001,"sequence_id":1,"request_inputs":{"in_bytes":"abc123","in_int32":456,"in_bool":true},"response_timestamps":[1002,1003],"response_outputs":[{"out":3},{"out":4,"pair":[1,2]}]},` +
 		`{"timestamp":1004,"request_inputs":{},"response_timestamps":[1005],"response_outputs":[{"out":3}]},` +
@@ -273,7 +293,8 @@ func TestProfileExport(t *testing.T) {
 	}
 }
 
-// Trials of equal load share an experiment; a window that begins where the one before ended has one boundary there.
+// Trials of equal load share an experiment; a window that begins where the one before ended has one
+// boundary there.
 func TestProfileExportWindows(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSamples(dir, SamplesOptions{Export: true})
@@ -281,16 +302,25 @@ func TestProfileExportWindows(t *testing.T) {
 		closed bool
 		value  float64
 		bounds []int64
-	}{{false, 23.5, []int64{123, 456}}, {true, 1, []int64{1, 2}}, {false, 23.5, []int64{678, 912}}, {false, 20, []int64{1, 2}}} {
+	}{
+		{false, 23.5, []int64{123, 456}},
+		{true, 1, []int64{1, 2}},
+		{false, 23.5, []int64{678, 912}},
+		{false, 20, []int64{1, 2}},
+	} {
 		k := s.Trial(Trial{Closed: x.closed, Value: x.value, Started: time.Unix(0, 0)})
-		_ = k.Write(&backends.Sample{Due: x.bounds[0], SendStart: x.bounds[0], LastByte: x.bounds[1], Responses: 1})
+		_ = k.Write(&backends.Sample{
+			Due: x.bounds[0], SendStart: x.bounds[0], LastByte: x.bounds[1],
+			Responses: 1,
+		})
 		if err := k.Close(x.bounds); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got := finished(t, s, dir)["profile_export.json"]
 	for _, want := range []string{
-		`{"mode":"request_rate","value":23.5},"requests":[{"timestamp":123,`, `"window_boundaries":[123,456,678,912]}`,
+		`{"mode":"request_rate","value":23.5},"requests":[{"timestamp":123,`,
+		`"window_boundaries":[123,456,678,912]}`,
 		`{"mode":"request_rate","value":20.0}`, `{"mode":"concurrency","value":1}`,
 	} {
 		if !strings.Contains(got, want) {
@@ -302,8 +332,9 @@ func TestProfileExportWindows(t *testing.T) {
 	}
 }
 
-// The window of a load that grows is the time that it took, and loads of other settings are experiments of their own, whatever
-// was in flight: perf_analyzer writes 1, and a window without an end.
+// The window of a load that grows is the time that it took, and loads of other settings are
+// experiments of their own, whatever was in flight: perf_analyzer writes 1, and a window without an
+// end.
 func TestProfileExportOfAGrowingLoad(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSamples(dir, SamplesOptions{Export: true})
@@ -318,17 +349,22 @@ func TestProfileExportOfAGrowingLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	n := measure(&result.Node{ID: "s", Outcome: result.Done, Load: result.Load{Kind: "concurrency"}}, 1, map[string]float64{"in_flight.max": 5})
-	if _, err := write(dir, &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}}, Options{Formats: []string{ProfileExport}, Samples: s}); err != nil {
+	n := measure(&result.Node{ID: "s", Outcome: result.Done, Load: result.Load{Kind: "concurrency"}}, 1,
+		map[string]float64{"in_flight.max": 5})
+	if _, err := write(dir, &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}},
+		Options{Formats: []string{ProfileExport}, Samples: s}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "profile_export.json"))
-	if one, other := `{"mode":"concurrency","value":6}`, `{"mode":"concurrency","value":3}`; err != nil || !strings.Contains(string(got), one) || !strings.Contains(string(got), other) || !strings.Contains(string(got), `"window_boundaries":[1,9]`) {
+	if one, other := `{"mode":"concurrency","value":6}`, `{"mode":"concurrency","value":3}`; err != nil ||
+		!strings.Contains(string(got), one) || !strings.Contains(string(got), other) ||
+		!strings.Contains(string(got), `"window_boundaries":[1,9]`) {
 		t.Errorf("%s (%v)", got, err)
 	}
 }
 
-// Every datatype: one element is a scalar, several are a list, none is an empty text; what JSON has no number for is null.
+// Every datatype: one element is a scalar, several are a list, none is an empty text; what JSON has
+// no number for is null.
 func TestProfileExportValues(t *testing.T) {
 	float := func(v ...float32) (data []byte) {
 		for _, f := range v {
@@ -360,7 +396,8 @@ func TestProfileExportValues(t *testing.T) {
 		{tensor.Int32, nil, `""`},
 		{tensor.Int32, []byte{1, 0, 0, 0, 9}, "1"}, // a rest that is no element
 	} {
-		got := (&exported{of: &Samples{}}).appendTensor(nil, &backends.Tensor{Type: tt.kind, Data: tt.data})
+		got := (&trialExport{of: &Samples{}}).appendTensor(nil,
+			&backends.Tensor{Type: tt.kind, Data: tt.data})
 		if string(got) != tt.want || !json.Valid(got) {
 			t.Errorf("%s %v: %s, want %s", tt.kind, tt.data, got, tt.want)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// serverGrid is what the servers counted: a row for each node whose server keeps statistics, with the models that its own
-// calls below it. Columns that nobody has a number for are left out.
+// serverGrid returns the servers' counts: a row per node whose server keeps statistics, followed by
+// the models that its own model calls. Columns without any value are left out.
 func serverGrid(r *result.Result) grid {
 	type line struct {
 		name, calls string
@@ -24,11 +24,11 @@ func serverGrid(r *result.Result) grid {
 		}
 		lines = append(lines, line{clean.Line(n.ID), "", n.Metrics})
 		for _, m := range n.Models {
-			calls := nothing
+			calls := noNumber
 			if m.Calls != nil {
 				calls = fmt.Sprintf("%.3g", *m.Calls)
 			}
-			name := strings.Repeat(inside, n.CallDepth(m)) + clean.Line(m.Name)
+			name := strings.Repeat(nestedMark, n.CallDepth(m)) + clean.Line(m.Name)
 			if m.Version != "" {
 				name += ":" + clean.Line(m.Version)
 			}
@@ -48,7 +48,7 @@ func serverGrid(r *result.Result) grid {
 	for _, row := range metric.ServerHeadline() {
 		column, known := make([]string, len(lines)), false
 		for i, x := range lines {
-			column[i] = nothing
+			column[i] = noNumber
 			if m := x.metrics[row.Name]; m != nil && m.Value != nil {
 				column[i], known = result.Format(m.Unit, *m.Value), true
 			}

@@ -14,8 +14,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// inPart is n as the row of one of its parts: what the part has of its own, without the verdict, which is the node's.
-func inPart(n *result.Node, s result.Scope) *result.Node {
+// partRow returns n as the row of one of its parts: with the values of the part, and without the
+// verdict, which belongs to the node.
+func partRow(n *result.Node, s result.Scope) *result.Node {
 	part := *n
 	part.Duration, part.Metrics, part.Assertions = s.Duration, s.Metrics, nil
 	if s.Mix != "" {
@@ -24,48 +25,52 @@ func inPart(n *result.Node, s result.Scope) *result.Node {
 	return &part
 }
 
-// ofModel is n as the row of a model that its own calls: what the server counted of it.
-func ofModel(n *result.Node, m result.Model) *result.Node {
+// modelRow returns n as the row of a called model, with the server's counts of it.
+func modelRow(n *result.Node, m result.Model) *result.Node {
 	row := *n
 	row.Metrics, row.Assertions, row.Load.Model = m.Metrics, nil, m.Name
 	return &row
 }
 
-// ofRepeat is n as the row of one of its repeats.
-func ofRepeat(n *result.Node, x result.Repeat) *result.Node {
+// repeatRow returns n as the row of one of its repeats.
+func repeatRow(n *result.Node, x result.Repeat) *result.Node {
 	row := *n
-	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics, row.Assertions = x.Started, x.Duration, x.Outcome, x.Reason, x.Metrics, nil
+	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics, row.Assertions = x.Started,
+		x.Duration, x.Outcome, x.Reason, x.Metrics, nil
 	row.Validity.OK = x.Outcome != result.Invalid
 	return &row
 }
 
-// ofTrial is n as the row of one of the trials of its search, whose verdict is that of `while`.
-func ofTrial(n *result.Node, x result.Trial) *result.Node {
+// trialRow returns n as the row of one of the trials of its search, whose verdict is that of
+// `while`.
+func trialRow(n *result.Node, x result.Trial) *result.Node {
 	row := *n
-	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics = x.Started, x.Duration, x.Outcome, x.Reason, x.Metrics
+	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics = x.Started, x.Duration, x.Outcome,
+		x.Reason, x.Metrics
 	row.Load.Value, row.Validity.OK = x.Level, x.Outcome != result.Invalid
 	row.Assertions = []result.Assertion{{Verdict: x.Verdict}}
 	return &row
 }
 
-// partsOf calls f with the node as a whole, then with each of its parts and the name of that.
+// partsOf calls f with the whole node, then with each of its parts and the name of that.
 func partsOf(n *result.Node, f func(row *result.Node, scope string)) {
 	f(n, "")
 	for _, s := range n.Scopes {
-		f(inPart(n, s), scope(s))
+		f(partRow(n, s), scope(s))
 	}
 	for i, x := range n.Repeats {
-		f(ofRepeat(n, x), "repeat="+whole(int64(i+1)))
+		f(repeatRow(n, x), "repeat="+whole(int64(i+1)))
 	}
 	for i, x := range n.Trials {
-		f(ofTrial(n, x), "trial="+whole(int64(i+1)))
+		f(trialRow(n, x), "trial="+whole(int64(i+1)))
 	}
 	for _, m := range n.Models {
-		f(ofModel(n, m), strings.TrimSuffix("model="+m.Name+":"+m.Version, ":"))
+		f(modelRow(n, m), strings.TrimSuffix("model="+m.Name+":"+m.Version, ":"))
 	}
 }
 
-// scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql"; "" is the node as a whole.
+// scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql"; "" is the whole
+// node.
 func scope(s result.Scope) string {
 	axes := map[string]string{}
 	if s.Phase != "" {
@@ -92,7 +97,7 @@ var stageColumns = []struct {
 		switch {
 		case n.Load.Periodic != nil:
 			return whole(int64(n.Load.Periodic.To))
-		case n.Load.Value == 0: // it changes, or stands in a file, or no trial was confirmed
+		case n.Load.Value == 0: // it changes, or is in a file, or no trial was confirmed
 			return ""
 		}
 		return decimal(n.Load.Value)
@@ -123,8 +128,9 @@ var stageColumns = []struct {
 	}},
 }
 
-// stagesCSV is one row for each node, in the order of the result, with a row for each of its phases, mix entries, repeats, trials
-// and of the models that its own calls behind it. An empty cell is no data; a statistic of which no row has data has no column.
+// stagesCSV returns one row per node, in the order of the result, followed by a row for each of its
+// phases, mix entries, repeats, trials and called models. An empty cell means no data; a statistic
+// without data in any row has no column.
 func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	columns, err := measuredColumns(r, o.Percentiles)
 	if err != nil {
@@ -158,7 +164,7 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// measuredColumns are the statistics that have a column and of which some row has data.
+// measuredColumns returns the statistics that have a column and data in some row.
 func measuredColumns(r *result.Result, percentiles []float64) ([]metric.Leaf, error) {
 	rows, err := catalogue(r)
 	if err != nil {
@@ -189,7 +195,7 @@ func measuredColumns(r *result.Result, percentiles []float64) ([]metric.Leaf, er
 	return kept, nil
 }
 
-// cell is a leaf of n in the unit of its column.
+// cell formats a leaf of n in the unit of its column.
 func cell(n *result.Node, l metric.Leaf) string {
 	v, ok := n.Metrics[l.Row.Name].Stat(l.Stat)
 	if !ok {
@@ -201,7 +207,7 @@ func cell(n *result.Node, l metric.Leaf) string {
 	return decimal(v * l.Row.CSV.Scale)
 }
 
-// point writes a node's axes: "batch=8 concurrency=4".
+// point formats a node's axes: "batch=8 concurrency=4".
 func point(p map[string]string) string {
 	var list []string
 	for axis, v := range p {
@@ -211,10 +217,11 @@ func point(p map[string]string) string {
 	return strings.Join(list, " ")
 }
 
-// worst is the verdict that decides among the assertions that gate; "" without any.
+// worst returns the deciding verdict among the gates, "" without any.
 func worst(list []result.Assertion) result.Verdict {
 	order := []result.Verdict{
-		result.Pass, result.Skipped, result.Inconclusive, result.Interrupted, result.Fail, result.ErrorVerdict,
+		result.Pass, result.Skipped, result.Inconclusive, result.Interrupted, result.Fail,
+		result.ErrorVerdict,
 	}
 	at := -1
 	for _, a := range list {

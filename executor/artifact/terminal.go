@@ -17,18 +17,18 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// SummaryOptions are for a terminal, or for whatever stands in its place.
+// SummaryOptions configure the summary on a terminal or its substitute.
 type SummaryOptions struct {
 	Width       int  // columns; 0: no limit
-	Color       bool // ANSI colours; the caller knows about NO_COLOR and pipes
+	Color       bool // ANSI colours; the caller handles NO_COLOR and pipes
 	Percentiles []float64
-	Files       []string // artifacts written
-	Brief       bool     // the verdict and its reason alone
-	// PerfAnalyzer writes the numbers in perf_analyzer's words and layout, in place of tables.
+	Files       []string // files written
+	Brief       bool     // only the verdict and its reason
+	// PerfAnalyzer writes the numbers in perf_analyzer's words and layout instead of tables.
 	PerfAnalyzer bool
 }
 
-// tint is how a verdict looks on a terminal.
+// tint returns the colour of a verdict.
 type tint struct{ mark, color string }
 
 var tints = map[result.Verdict]tint{
@@ -40,9 +40,9 @@ var tints = map[result.Verdict]tint{
 	result.Skipped:      {"-", "\x1b[2m"},
 }
 
-// Summary writes what a person wants to see after a run: the verdict with the exit code and its reason, numbers, assertions with
-// what was observed, why something is not proven and what to do about it, findings, files, and the verdict once more, where a
-// terminal ends. Each reason is written once.
+// Summary writes the summary of a run: the verdict with exit code and reason, numbers, assertions
+// with observed values, why something is not proven and what to do about it, findings, files, and
+// the verdict once more at the end. Each reason is written once. It returns the error of w.
 func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	p := &page{o: o}
 	title := p.title(r)
@@ -64,7 +64,8 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 		return err
 	}
 	p.list("errors", errorLines(r))
-	p.list("findings", slices.DeleteFunc(findingLines(r), func(line string) bool { return givenIn(reason, line) }))
+	p.list("findings", slices.DeleteFunc(findingLines(r),
+		func(line string) bool { return containsFinding(reason, line) }))
 	p.list("client", clientLines(r))
 	files := make([]string, len(o.Files))
 	for i, f := range o.Files {
@@ -83,7 +84,7 @@ func (p *page) flush(w io.Writer) error {
 	return nil
 }
 
-// numbers are the tables of nodes, of the trials of searches, and of what the servers counted.
+// numbers writes the tables of nodes, of trials, and of the servers' counts.
 func (p *page) numbers(r *result.Result) error {
 	g, err := nodeGrid(r, p.o.Percentiles)
 	if err != nil {
@@ -112,7 +113,7 @@ func (p *page) numbers(r *result.Result) error {
 	return nil
 }
 
-// page is the summary as it grows. tablewriter hides failures of its writer, so all goes into memory first.
+// page collects the summary in memory, as tablewriter hides errors of its writer.
 type page struct {
 	bytes.Buffer
 	o SummaryOptions
@@ -125,7 +126,7 @@ func (p *page) paint(text, color string) string {
 	return color + text + "\x1b[0m"
 }
 
-// title is the verdict in one line: "✗ fail, exit code 1: gate".
+// title returns the verdict in one line: "✗ fail, exit code 1: gate".
 func (p *page) title(r *result.Result) string {
 	t := tints[r.Verdict]
 	text := fmt.Sprintf("%s, exit code %d", p.paint(t.mark+" "+string(r.Verdict), t.color), r.ExitCode)
@@ -138,7 +139,8 @@ func (p *page) title(r *result.Result) string {
 	return text
 }
 
-// reasonOf is why the run has its verdict, without what is written below: beside an assertion, or as a finding.
+// reasonOf returns the reason of the run's verdict without text that follows at an assertion or as
+// a finding.
 func reasonOf(r *result.Result) string {
 	text := clean.Line(r.Reason)
 	for _, n := range r.Nodes {
@@ -147,15 +149,16 @@ func reasonOf(r *result.Result) string {
 		}
 	}
 	for _, a := range assertions(r) {
-		if reason := unlessFound(a); reason != "" {
+		if reason := reasonUnlessFound(a); reason != "" {
 			text = strings.Replace(text, ": "+reason, "", 1)
 		}
 	}
 	return text
 }
 
-// givenIn reports whether the reason of the run holds the text of a finding's line ("failed: a: TEXT").
-func givenIn(reason, line string) bool {
+// containsFinding reports whether the reason of the run contains the text of a finding's line
+// ("failed: a: TEXT").
+func containsFinding(reason, line string) bool {
 	_, text, _ := strings.Cut(line, ": ")
 	_, text, found := strings.Cut(text, ": ")
 	return found && strings.Contains(reason, text)
@@ -177,13 +180,15 @@ func (p *page) nodes(g grid) error {
 	}
 	p.WriteString(strings.Join(lines, "\n") + "\n")
 	if len(left) > 0 {
-		p.WriteString(p.paint(Fold(gap+"no room for: "+strings.Join(left, ", "), p.o.Width), "\x1b[2m") + "\n")
+		p.WriteString(p.paint(Fold(gap+"no room for: "+strings.Join(left, ", "), p.o.Width), "\x1b[2m") +
+			"\n")
 	}
 	return nil
 }
 
-// assertions writes a line for each, and below those that did not pass why, and what to do.
-func (p *page) assertions(list []judged) error {
+// assertions writes a line per assertion and, for those that did not pass, the reason and what to
+// do.
+func (p *page) assertions(list []judgedAssertion) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -204,10 +209,13 @@ func (p *page) assertions(list []judged) error {
 	}
 	const where, text, readable = 1, 2, 36
 	none := make([]string, 5)
-	p.fit(rows, none, text, readable) // an expression that is cut stands below as a whole, a node stands above
+	p.fit(rows, none, text, readable) // a cut expression follows in full, a node is above
 	p.fit(rows, none, where, narrowest)
 	p.fit(rows, none, text, narrowest)
-	lines, err := draw(nil, rows, tw.Alignment{tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignLeft})
+	lines, err := draw(nil, rows, tw.Alignment{
+		tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignRight,
+		tw.AlignLeft,
+	})
 	if err != nil {
 		return err
 	}
@@ -219,24 +227,26 @@ func (p *page) assertions(list []judged) error {
 		if whole := clean.Line(a.Statement()); rows[i][text] != whole { // it was cut
 			p.WriteString(p.paint(Fold("       "+whole, p.o.Width), "\x1b[2m") + "\n")
 		}
-		reason := unlessFound(a)
+		reason := reasonUnlessFound(a)
 		if reason != "" && reason != said { // once for all assertions of an invalid node
 			p.WriteString(p.paint(Fold("       "+reason, p.o.Width), "\x1b[2m") + "\n")
 		}
 		said = reason
-		if tip := next(a.Assertion, a.node); tip != "" {
+		if tip := advice(a.Assertion, a.node); tip != "" {
 			p.WriteString(Fold("       → "+tip, p.o.Width) + "\n")
 		}
 	}
 	return nil
 }
 
-// unlessFound is the reason of a verdict. What the findings say about the whole node is not said again.
-func unlessFound(a judged) string {
-	reason := why(a.Assertion)
+// reasonUnlessFound returns the reason of a verdict without text that the findings of the node
+// contain.
+func reasonUnlessFound(a judgedAssertion) string {
+	reason := reasonText(a.Assertion)
 	switch {
 	case reason == "" || a.node == nil:
-	case a.node.Outcome != result.Done && a.node.Outcome != result.Invalid && a.node.Reason != "" && strings.Contains(reason, clean.Line(a.node.Reason)):
+	case a.node.Outcome != result.Done && a.node.Outcome != result.Invalid && a.node.Reason != "" &&
+		strings.Contains(reason, clean.Line(a.node.Reason)):
 		return ""
 	case a.node.Outcome == result.Invalid && !a.node.Validity.OK:
 		return invalidNode
@@ -244,7 +254,8 @@ func unlessFound(a judged) string {
 	return reason
 }
 
-// invalidNode is the reason of an assertion whose node's findings say why its measurement is invalid.
+// invalidNode replaces the reason of an assertion whose node's findings explain why its measurement
+// is invalid.
 const invalidNode = "the measurement is invalid, see findings"
 
 func (p *page) list(title string, lines []string) {
@@ -257,23 +268,24 @@ func (p *page) list(title string, lines []string) {
 	}
 }
 
-// narrowest is how far a column is cut to fit the terminal.
+// narrowest is the least width of a cut column.
 const narrowest = 16
 
-// fit cuts the texts of one column, not below a width, so that the table is as wide as the terminal, if that is enough.
+// fit cuts the texts of one column, to a width of at least least, so that the table fits the
+// terminal, if that is enough.
 func (p *page) fit(rows [][]string, header []string, column, least int) {
 	width := widths(rows, header)
-	total := sum(width)
+	total := tableWidth(width)
 	if p.o.Width <= 0 || total <= p.o.Width {
 		return
 	}
 	room := max(width[column]-(total-p.o.Width), least)
 	for _, r := range rows {
-		r[column] = middle(r[column], room)
+		r[column] = cutMiddle(r[column], room)
 	}
 }
 
-// widths are those of a table's columns.
+// widths returns the widths of a table's columns.
 func widths(rows [][]string, header []string) []int {
 	width := make([]int, len(header))
 	for i, h := range header {
@@ -289,16 +301,16 @@ func widths(rows [][]string, header []string) []int {
 	return width
 }
 
-// sum is how wide a table with such columns is.
-func sum(width []int) (total int) {
+// tableWidth returns the width of a table with such columns.
+func tableWidth(width []int) (total int) {
 	for _, n := range width {
 		total += n + len(gap)
 	}
 	return total
 }
 
-// middle cuts s to a width by leaving out its middle: the end of a node's id says which level it is.
-func middle(s string, width int) string {
+// cutMiddle cuts s to a width by leaving out its middle: the end of a node's id contains its level.
+func cutMiddle(s string, width int) string {
 	if twwidth.Width(s) <= width {
 		return s
 	}
@@ -310,11 +322,12 @@ func middle(s string, width int) string {
 	return head + "…" + string(tail)
 }
 
-// gap stands before every column: the first one's is put there by draw, the others' are padding of the column before.
+// gap precedes every column: draw writes the first one's, the others' are padding of the column
+// before.
 const gap = "  "
 
-// draw renders a table without lines: two spaces, aligned columns, nothing at the end of a line. Each row is one line,
-// after as many as the header has.
+// draw formats a table without lines: two spaces between aligned columns, no trailing spaces. The
+// header has one or more lines, each row one.
 func draw(header []string, rows [][]string, align tw.Alignment) ([]string, error) {
 	var b bytes.Buffer
 	cell := tw.CellPadding{Global: tw.Padding{Right: gap, Overwrite: true}}

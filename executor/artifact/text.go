@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// cut is s with at most n characters.
+// cut returns at most n characters of s.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -13,7 +13,8 @@ func cut(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// decimal writes v for machines: no exponent, no separators, twelve digits, so that scaling leaves no trace.
+// decimal formats v for machines: no exponent, no separators, twelve digits, so that scaling leaves
+// no trace.
 func decimal(v float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
 	if err != nil {
@@ -24,7 +25,7 @@ func decimal(v float64) string {
 
 func whole(n int64) string { return strconv.FormatInt(n, 10) }
 
-// plural is "1 request", "2 requests".
+// plural returns "1 request", "2 requests".
 func plural(n int64, word string) string {
 	if n == 1 {
 		return "1 " + word

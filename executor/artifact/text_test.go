@@ -36,11 +36,14 @@ func TestText(t *testing.T) {
 		{"code", code("a < b"), "`a < b`"},
 		{"code in code", code("a `` b"), "``` a `` b ```"},
 		{"markup", escape("<b>|*x*|</b>"), `&lt;b&gt;\|\*x\*\|&lt;/b&gt;`},
-		{"middle", middle("sweep[concurrency=16]", 12), "sweep…cy=16]"},
-		{"middle of nothing", middle("short", 12), "short"},
+		{"middle", cutMiddle("sweep[concurrency=16]", 12), "sweep…cy=16]"},
+		{"middle of nothing", cutMiddle("short", 12), "short"},
 		{"no fold", Fold("  a b", 0), "  a b"},
 		{"fold", Fold("  note: one two three", 12), "  note: one\n    two\n    three"},
-		{"fold columns", Fold("  a   one two three\n  b   x", 12), "  a   one\n      two\n      three\n  b   x"},
+		{
+			"fold columns", Fold("  a   one two three\n  b   x", 12),
+			"  a   one\n      two\n      three\n  b   x",
+		},
 		{"fold a long word", Fold("see /a/very/long/path here", 12), "see\n/a/very/long/path\nhere"},
 		{"fold colours", Fold("\x1b[31mred\x1b[0m one two", 8), "\x1b[31mred\x1b[0m one\ntwo"},
 		{"point", point(map[string]string{"rate": "9", "batch": "8"}), "batch=8 rate=9"},
@@ -82,16 +85,36 @@ func TestNext(t *testing.T) {
 	}{
 		{"too few", unproven, done, "measure for about 15 s instead of 5 s"},
 		{"none", result.Assertion{Verdict: result.Inconclusive, Needed: 299}, done, "measure for longer"},
-		{"a series that is not shown", result.Assertion{Verdict: result.Inconclusive, Needed: 1, Reason: `no data: scrape("a").max: the metrics endpoint shows no series a`}, done, ""},
-		{"a search that found nothing", result.Assertion{Verdict: result.Inconclusive, Needed: 1}, &result.Node{Outcome: result.Done, Duration: 5, Trials: make([]result.Trial, 2)}, ""},
+		{"a series that is not shown", result.Assertion{
+			Verdict: result.Inconclusive, Needed: 1,
+			Reason: `no data: scrape("a").max: the metrics endpoint shows no series a`,
+		}, done, ""},
+		{
+			"a search that found nothing",
+			result.Assertion{Verdict: result.Inconclusive, Needed: 1},
+			&result.Node{Outcome: result.Done, Duration: 5, Trials: make([]result.Trial, 2)}, "",
+		},
 		{"of the plan", unproven, nil, ""},
 		{"passed", result.Assertion{Verdict: result.Pass, Needed: 299}, done, ""},
-		{"enough, but unknown", result.Assertion{Verdict: result.Inconclusive, Samples: 9, Needed: 1}, done, ""},
-		{"interrupted", unproven, &result.Node{Outcome: result.InterruptedNode, Duration: 5, Validity: result.Validity{OK: true}}, ""},
-		{"unstable", unproven, &result.Node{Outcome: result.Unstable, Validity: result.Validity{OK: true}}, "allow more windows, longer ones, or a larger within"},
+		{
+			"enough, but unknown",
+			result.Assertion{Verdict: result.Inconclusive, Samples: 9, Needed: 1},
+			done, "",
+		},
+		{"interrupted", unproven, &result.Node{
+			Outcome: result.InterruptedNode, Duration: 5,
+			Validity: result.Validity{OK: true},
+		}, ""},
+		{
+			"unstable", unproven, &result.Node{
+				Outcome:  result.Unstable,
+				Validity: result.Validity{OK: true},
+			},
+			"allow more windows, longer ones, or a larger within",
+		},
 	}
 	for _, tt := range tests {
-		if got := next(tt.a, tt.n); got != tt.want {
+		if got := advice(tt.a, tt.n); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -146,7 +169,10 @@ func TestSummaryWidth(t *testing.T) {
 // Percentile columns are those of the plan.
 func TestPercentileColumns(t *testing.T) {
 	text := every(t, full())
-	for file, want := range map[string]string{"stages.csv": ",latency_p99.9_ms,", "summary.md": "| latency.p99.9 |"} {
+	for file, want := range map[string]string{
+		"stages.csv": ",latency_p99.9_ms,",
+		"summary.md": "| latency.p99.9 |",
+	} {
 		if !strings.Contains(text[file], want) {
 			t.Errorf("%s has no %s", file, want)
 		}
@@ -161,7 +187,8 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestSummaryTellsOfAFailedWriter(t *testing.T) {
-	if err := Summary(fullDisk{}, full(), SummaryOptions{}); err == nil || err.Error() != "write summary: disk full" {
+	if err := Summary(fullDisk{}, full(), SummaryOptions{}); err == nil ||
+		err.Error() != "write summary: disk full" {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -172,7 +199,10 @@ func TestSummaryMarkdownIsBounded(t *testing.T) {
 	node := *r.Nodes[3]
 	for range 5000 {
 		n := node
-		n.Assertions = []result.Assertion{{That: strings.Repeat("<", 3000), Verdict: result.Fail, Reason: strings.Repeat("&", 3000)}}
+		n.Assertions = []result.Assertion{{
+			That: strings.Repeat("<", 3000), Verdict: result.Fail,
+			Reason: strings.Repeat("&", 3000),
+		}}
 		n.Errors = []result.ErrorClass{{Class: "status", Count: 1, Example: strings.Repeat("<", 256)}}
 		r.Nodes = append(r.Nodes, &n)
 	}
@@ -185,13 +215,13 @@ func TestSummaryMarkdownIsBounded(t *testing.T) {
 	}
 }
 
-var noNumber = regexp.MustCompile(`\b(NaN|Inf)\b`)
+var nanOrInf = regexp.MustCompile(`\b(NaN|Inf)\b`)
 
 func TestNumbersThatAreNone(t *testing.T) {
 	r := full()
 	r.Nodes[0].Metrics["throughput"] = result.Scalar(rowOf("throughput"), math.NaN(), true)
 	for file, text := range every(t, r) {
-		if noNumber.MatchString(text) {
+		if nanOrInf.MatchString(text) {
 			t.Errorf("%s has a number that is none", file)
 		}
 	}

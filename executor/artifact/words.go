@@ -11,20 +11,21 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// The words that the summary file, the terminal and JUnit have in common.
+// Texts shared by the summary file, the terminal and JUnit.
 
-// load is what was asked of a node: "concurrency 4", "100/s poisson", "160/s poisson = 0.8 * stage(\"find\").capacity".
-func load(n *result.Node) string {
-	return clean.Line(strings.TrimSpace(amount(n) + arrivals(n) + derived(n)))
+// loadText describes the load of a node: "concurrency 4", "100/s poisson", "160/s poisson = 0.8 *
+// stage(\"find\").capacity".
+func loadText(n *result.Node) string {
+	return clean.Line(strings.TrimSpace(amount(n) + arrivals(n) + formulaText(n)))
 }
 
-// amount is how much was asked of a node, or where that stands.
+// amount returns the amount of a node's load, or where it is defined.
 func amount(n *result.Node) string {
 	switch l := n.Load; {
 	case len(l.Ramp) > 0:
-		return ramp(n)
+		return rampText(n)
 	case l.Periodic != nil:
-		return periodic(n)
+		return periodicText(n)
 	case l.Kind == "intervals", l.Kind == "schedule":
 		text := l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))
 		if l.Speed != 0 && l.Speed != 1 {
@@ -35,14 +36,14 @@ func amount(n *result.Node) string {
 		return ""
 	case l.Value == 0 && len(n.Trials) > 0: // no trial was confirmed
 		return "search"
-	case l.Value == 0: // it was skipped: its value is that of an earlier result
+	case l.Value == 0: // it was skipped: its value comes from an earlier result
 		return l.Kind
 	default:
-		return level(n, l.Value)
+		return levelText(n, l.Value)
 	}
 }
 
-// arrivals is how the arrivals of a rate lie: " poisson", " cv 2 exact".
+// arrivals describes the arrivals of a rate: " poisson", " cv 2 exact".
 func arrivals(n *result.Node) string {
 	l := n.Load
 	if l.Kind != "rate" {
@@ -60,8 +61,8 @@ func arrivals(n *result.Node) string {
 	return text
 }
 
-// derived is the formula of a value that comes from an earlier result.
-func derived(n *result.Node) string {
+// formulaText returns the formula of a value that comes from an earlier result.
+func formulaText(n *result.Node) string {
 	if n.Load.Formula == "" {
 		return ""
 	}
@@ -69,42 +70,43 @@ func derived(n *result.Node) string {
 	return " = " + cut(strings.TrimSuffix(strings.TrimPrefix(n.Load.Formula, "${"), "}"), most)
 }
 
-// ramp is the lowest and the highest value that a ramp holds or goes to: "ramp 500/s to 2000/s".
-func ramp(n *result.Node) string {
+// rampText returns the lowest and highest value of a ramp: "ramp 500/s to 2000/s".
+func rampText(n *result.Node) string {
 	lowest, highest := n.Load.Ramp[0].To, n.Load.Ramp[0].To
 	for _, s := range n.Load.Ramp {
 		lowest, highest = min(lowest, s.To), max(highest, s.To)
 	}
-	text := "ramp to " + level(n, highest)
+	text := "ramp to " + levelText(n, highest)
 	if lowest < highest {
-		text = "ramp " + level(n, lowest) + " to " + level(n, highest)
+		text = "ramp " + levelText(n, lowest) + " to " + levelText(n, highest)
 	}
 	return text
 }
 
-// periodic is where a load that grows with the responses begins and ends: "concurrency 2 to 6".
-func periodic(n *result.Node) string {
+// periodicText returns the range of a load that grows with the responses: "concurrency 2 to 6".
+func periodicText(n *result.Node) string {
 	p := n.Load.Periodic
 	return fmt.Sprintf("%s %d to %d", n.Load.Kind, p.From, p.To)
 }
 
-// level is one value of a node's load: "100/s", "concurrency 4".
-func level(n *result.Node, v float64) string {
+// levelText formats one value of a node's load: "100/s", "concurrency 4".
+func levelText(n *result.Node, v float64) string {
 	if n.Load.Kind == "rate" {
 		return result.Format("1/s", v)
 	}
 	return clean.Line(n.Load.Kind + " " + result.Format("1", v))
 }
 
-// observed and limit of an assertion, written so that they look different when they are.
+// observed formats the observed value and the limit of an assertion so that different values look
+// different.
 func sides(a result.Assertion) (observed, limit string) {
 	observed, limit = "no data", ""
 	switch {
 	case a.Within > 0:
 		if a.Observed != nil {
-			observed = since(*a.Observed)
+			observed = trueFrom(*a.Observed)
 		}
-		return observed, since(a.Within)
+		return observed, trueFrom(a.Within)
 	case a.Observed != nil && a.Limit != nil:
 		return result.FormatApart(a.Unit, *a.Observed, *a.Limit)
 	case a.Observed != nil:
@@ -115,16 +117,16 @@ func sides(a result.Assertion) (observed, limit string) {
 	return observed, limit
 }
 
-// since is the time from which on an assertion is true.
-func since(t float64) string {
+// trueFrom formats the time from which on an assertion is true.
+func trueFrom(t float64) string {
 	if t == 0 {
 		return "from the start"
 	}
 	return "from " + result.Format("s", t)
 }
 
-// said is an assertion with what was found, in one line.
-func said(a result.Assertion) string {
+// resultLine describes an assertion and its result in one line.
+func resultLine(a result.Assertion) string {
 	if a.Reason != "" {
 		return clean.Line(a.That) + ": " + clean.Line(a.Reason)
 	}
@@ -139,8 +141,8 @@ func said(a result.Assertion) string {
 	return text
 }
 
-// why is the reason of a verdict where the observed value beside the limit does not say it.
-func why(a result.Assertion) string {
+// reasonText returns the reason of a verdict if observed value and limit do not show it.
+func reasonText(a result.Assertion) string {
 	if a.Verdict == result.Pass || a.Verdict == result.Fail && a.Observed != nil && a.Limit != nil {
 		return ""
 	}
@@ -161,8 +163,9 @@ func invalidBecause(n *result.Node) string {
 	return strings.Join(list, "; ")
 }
 
-// next is what to do about an assertion that proved nothing; "" where its reason or the node's findings say it.
-func next(a result.Assertion, n *result.Node) string {
+// advice returns what to do about an assertion that proved nothing, "" if its reason or the node's
+// findings say it.
+func advice(a result.Assertion, n *result.Node) string {
 	if a.Verdict != result.Inconclusive {
 		return ""
 	}
@@ -170,10 +173,10 @@ func next(a result.Assertion, n *result.Node) string {
 		return "allow more windows, longer ones, or a larger within"
 	}
 	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || a.LacksScrape() {
-		return "" // no time brings series that a server does not show
+		return "" // more time does not bring series that a server does not show
 	}
 	if len(n.Trials) > 0 && a.Observed == nil {
-		return "" // what a search did not find, no time brings either
+		return "" // nor what a search did not find
 	}
 	if a.Samples == 0 || n.Duration <= 0 {
 		return "measure for longer"
@@ -182,32 +185,33 @@ func next(a result.Assertion, n *result.Node) string {
 	if longer > 10 {
 		longer = math.Ceil(longer)
 	}
-	return "measure for about " + result.Format("s", longer) + " instead of " + result.Format("s", n.Duration)
+	return "measure for about " + result.Format("s", longer) + " instead of " +
+		result.Format("s", n.Duration)
 }
 
-// judged is an assertion and where it was judged; a nil node is the plan.
-type judged struct {
+// judgedAssertion is an assertion and its node; nil: an assertion of the plan.
+type judgedAssertion struct {
 	node *result.Node
 	result.Assertion
 }
 
-func (j judged) where() string {
+func (j judgedAssertion) where() string {
 	if j.node == nil {
 		return "plan"
 	}
 	return clean.Line(j.node.ID)
 }
 
-// assertions of all nodes, then of the plan.
-func assertions(r *result.Result) []judged {
-	var list []judged
+// assertions returns those of all nodes, then of the plan.
+func assertions(r *result.Result) []judgedAssertion {
+	var list []judgedAssertion
 	for _, n := range r.Nodes {
 		for _, a := range n.Assertions {
-			list = append(list, judged{n, a})
+			list = append(list, judgedAssertion{n, a})
 		}
 	}
 	for _, a := range r.Assertions {
-		list = append(list, judged{nil, a})
+		list = append(list, judgedAssertion{nil, a})
 	}
 	return list
 }
