@@ -53,7 +53,7 @@ type Header struct{ Name, Value string }
 // CheckHost returns an error unless host has the form host or host:port.
 func CheckHost(host string) error {
 	if host == "" || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fmt.Errorf("host %q is empty or holds other than visible characters", host)
+		return fmt.Errorf("host %q must not be empty and must contain visible ASCII characters only", host)
 	}
 	return nil
 }

@@ -198,17 +198,17 @@ func TestCheck(t *testing.T) {
 		{
 			"openai",
 			backends.Target{Endpoint: "embeddings", Streaming: true},
-			"endpoint embeddings answers in one piece",
+			"endpoint embeddings does not stream",
 		},
 		{"openai", backends.Target{Endpoint: "messages", Streaming: true}, ""},
 		{"grpc", backends.Target{}, "needs `method`"},
 		{"grpc", backends.Target{Method: "acme.Search/Query"}, ""},
 		{"grpc", backends.Target{Method: "/acme.Search/Query"}, ""},
-		{"grpc", backends.Target{Method: "Query"}, "not written package.Service/Method"},
-		{"grpc", backends.Target{Method: "a/b/c"}, "not written package.Service/Method"},
+		{"grpc", backends.Target{Method: "Query"}, "must have the form package.Service/Method"},
+		{"grpc", backends.Target{Method: "a/b/c"}, "must have the form package.Service/Method"},
 		{"http", backends.Target{}, ""},
 		{"http", backends.Target{Method: "PATCH"}, ""},
-		{"http", backends.Target{Method: "get it"}, "is no HTTP verb"},
+		{"http", backends.Target{Method: "get it"}, "is not an HTTP method"},
 	} {
 		err := kind(t, row.kind).Check(row.target)
 		if got := err != nil; got != (row.want != "") || got && !strings.Contains(err.Error(), row.want) {

@@ -162,10 +162,10 @@ func (p *child) awaitReady(config []byte) (URLs, error) {
 	}
 	line, err := bufio.NewReaderSize(io.LimitReader(p.stdout, 1<<20), 4096).ReadBytes('\n')
 	if err != nil && !late.Stop() {
-		return URLs{}, p.explain(fmt.Errorf("it did not listen within %v and was killed", startLimit))
+		return URLs{}, p.explain(fmt.Errorf("it did not start listening within %v and was killed", startLimit))
 	}
 	if err != nil {
-		return URLs{}, p.explain(fmt.Errorf("it ended before it listened: %w", err))
+		return URLs{}, p.explain(fmt.Errorf("it ended before it started listening: %w", err))
 	}
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -37,7 +37,7 @@ const redraws = 64
 func (d *Dist) validate() error {
 	for _, v := range append([]float64{d.Mean, d.Std, d.min(), d.max()}, d.Values...) {
 		if math.IsNaN(v) || v < 0 || v > maxService.Seconds() {
-			return fmt.Errorf("%v is no time between 0 s and %v", v, maxService)
+			return fmt.Errorf("%v is not a time between 0 s and %v", v, maxService)
 		}
 	}
 	if d.max() < d.min() {

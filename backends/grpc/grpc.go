@@ -42,7 +42,7 @@ func check(t backends.Target) error {
 	case t.Method == "":
 		return errors.New("backend grpc needs `method`, such as acme.Search/Query")
 	case !ok || service == "" || method == "" || strings.Contains(method, "/"):
-		return fmt.Errorf("method %q is not written package.Service/Method", t.Method)
+		return fmt.Errorf("method %q must have the form package.Service/Method", t.Method)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func Kind() backends.Kind {
 // check requires an HTTP method of letters, as all registered ones are.
 func check(t backends.Target) error {
 	if strings.Trim(t.Method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" {
-		return fmt.Errorf("method %q is no HTTP verb, such as POST", t.Method)
+		return fmt.Errorf("method %q is not an HTTP method, such as POST", t.Method)
 	}
 	return nil
 }

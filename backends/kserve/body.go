@@ -20,7 +20,7 @@ func checkBodyAlone(r *backends.Request, t *backends.Target) error {
 	case len(t.Parameters)+len(r.Parameters) > 0:
 		return errors.New("parameters cannot be added to a whole body: write them into it")
 	case len(r.Outputs) > 0:
-		return errors.New("outputs cannot be asked for beside a whole body: write them into it")
+		return errors.New("outputs cannot be requested with a whole body: write them into it")
 	case r.Sequence != nil:
 		return errors.New("a whole body cannot be made part of a sequence")
 	}
@@ -172,7 +172,7 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 	sc := jsonscan.Lenient(r.Body)
 	sc.Skip()
 	if !sc.OK() {
-		return nil, errors.New("the body is no JSON")
+		return nil, errors.New("the body is not JSON")
 	}
 	size := sc.Offset()
 	if c.usesGenerate() {

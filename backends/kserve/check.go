@@ -74,7 +74,8 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 	there := size >= 0 && size <= int64(len(text))
 	switch {
 	case !ok || length >= 0 && size > length:
-		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
+		j.c.fail(s, backends.Decode, "the length of the reply's JSON differs from its header: ",
+			h.Get(jsonLengthLower))
 	case there && (!alone || size <= previewSize || checkedShare.Has(s.N)):
 		j.read(e, text[:size], length-size, length >= 0, s)
 	case alone && length >= 0 && !ends:
@@ -225,7 +226,7 @@ next:
 				continue next
 			}
 		}
-		j.c.fail(s, backends.Decode, "the reply lacks an output that was asked for: ", []byte(e.requested[i].Name))
+		j.c.fail(s, backends.Decode, "the reply lacks a requested output: ", []byte(e.requested[i].Name))
 		return false
 	}
 	return true

@@ -184,7 +184,7 @@ func TestUncompared(t *testing.T) {
 		{
 			"another output", binaryReply(head, four, len(head)),
 			[]backends.Output{{Name: "A"}, {Name: "B"}},
-			backends.Decode, "lacks an output that was asked for: B",
+			backends.Decode, "lacks a requested output: B",
 		},
 		{
 			"between short and long, compressed and cut", packed(t, 200, "gzip", "gzip", middle[:len(middle)-4]), nil,
@@ -342,9 +342,9 @@ func TestUncomparedMessages(t *testing.T) {
 		{"no outputs", model, nil, "", true},
 		{"an unknown field", join(model, protow.AppendUint(nil, 99, 5)), nil, "", true},
 		{"an unknown datatype", join(field(5, outputMessage("A", "FP8", []int64{2}, nil)), four), nil, "", true},
-		{"nothing", nil, nil, "the reply is no ModelInferResponse", false},
-		{"only an id", field(3, []byte("7")), nil, "the reply is no ModelInferResponse", false},
-		{"a number for a name", protow.AppendUint(nil, 1, 5), nil, "the reply is no ModelInferResponse", false},
+		{"nothing", nil, nil, "the reply is not a ModelInferResponse", false},
+		{"only an id", field(3, []byte("7")), nil, "the reply is not a ModelInferResponse", false},
+		{"a number for a name", protow.AppendUint(nil, 1, 5), nil, "the reply is not a ModelInferResponse", false},
 		{"cut", join(model, a, four)[:20], nil, "the reply is no protobuf message", false},
 		{"an output cut", join(model, field(5, []byte("\x0a\x05A"))), nil, "", false},
 		{"fewer raw", join(model, a, b, four), nil, "the reply does not have the data of each output", false},
@@ -369,7 +369,7 @@ func TestUncomparedMessages(t *testing.T) {
 			"no datatype", join(model, field(5, field(1, []byte("A")))), nil,
 			"the reply lacks name or datatype of an output", false,
 		},
-		{"one is missing", join(model, a, four), named, "the reply lacks an output that was asked for", true},
+		{"one is missing", join(model, a, four), named, "the reply lacks a requested output", true},
 	} {
 		e := expect(&backends.Request{Outputs: c.asked}, nil)
 		var bytewise [][]byte

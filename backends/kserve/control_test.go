@@ -146,9 +146,9 @@ func TestDescribeConfigurations(t *testing.T) {
 	}{
 		`{"max_batch_size":"100"}`:                 {batch: 100, sequence: backends.NoSequences},
 		`{"max_batch_size":100}`:                   {batch: 100, sequence: backends.NoSequences},
-		`{"max_batch_size":"abc"}`:                 {err: `"abc" is no whole number`},
+		`{"max_batch_size":"abc"}`:                 {err: `"abc" is not a 64-bit integer`},
 		`{"max_batch_size":"9223372036854775808"}`: {err: "9223372036854775808"},
-		`{"max_batch_size":100.1}`:                 {err: "100.1 is no whole number"},
+		`{"max_batch_size":100.1}`:                 {err: "100.1 is not a 64-bit integer"},
 		`{"dynamic_batching":{}}`:                  {sequence: backends.NoSequences},
 		`{"sequence_batching":{}}`:                 {sequence: backends.NumberSequences},
 		`{"sequence_batching":{"control_input":[{"control":[{"kind":"CONTROL_SEQUENCE_CORRID",` +

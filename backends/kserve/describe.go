@@ -92,7 +92,7 @@ type wholeNumber int64
 func (n *wholeNumber) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no whole number of 64 bits", text)
+		return fmt.Errorf("%s is not a 64-bit integer", text)
 	}
 	*n = wholeNumber(v)
 	return nil

@@ -226,7 +226,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{
 			object,
 			backends.Request{Outputs: []backends.Output{{Name: "O"}}},
-			"outputs cannot be asked for at endpoint generate",
+			"outputs cannot be requested at endpoint generate",
 		},
 		{plain, tensors(backends.Tensor{Name: "A", Type: "FP99"}), `input "A" has the unknown datatype "FP99"`},
 		{
@@ -262,19 +262,19 @@ func TestPrepareRefuses(t *testing.T) {
 		{
 			backends.Target{URL: "grpc://h:1", Model: "m"},
 			backends.Request{Body: []byte(`{"inputs":[]}`)},
-			"the body is no ModelInferRequest",
+			"the body is not a ModelInferRequest",
 		},
 		{
 			backends.Target{URL: "grpc://h:1", Model: "m"},
 			backends.Request{Body: []byte("\x08\x01")},
-			"the body is no ModelInferRequest",
+			"the body is not a ModelInferRequest",
 		},
 		{
 			backends.Target{URL: "grpc://h:1", Model: "m"},
 			backends.Request{Body: []byte{}},
-			"the body is no ModelInferRequest",
+			"the body is not a ModelInferRequest",
 		},
-		{plain, backends.Request{Body: []byte("\x0a\x01m")}, "the body is no JSON"},
+		{plain, backends.Request{Body: []byte("\x0a\x01m")}, "the body is not JSON"},
 	} {
 		if _, err := openFor(t, c.target).Prepare(c.request); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

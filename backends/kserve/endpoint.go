@@ -30,7 +30,7 @@ type endpoint struct {
 func parseURL(text string) (endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return endpoint{}, errors.New("the URL cannot be read")
+		return endpoint{}, errors.New("the URL cannot be parsed")
 	}
 	e := endpoint{
 		grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: u.Scheme == "https" || u.Scheme == "grpcs",
@@ -40,7 +40,7 @@ func parseURL(text string) (endpoint, error) {
 	case !slices.Contains(Schemes(), u.Scheme):
 		return e, fmt.Errorf("scheme %q of the URL is none of %s", u.Scheme, strings.Join(Schemes(), ", "))
 	case u.User != nil:
-		return e, errors.New("the URL holds a user: use the header Authorization")
+		return e, errors.New("the URL contains a user: use the header Authorization")
 	case u.RawQuery != "" || u.Fragment != "":
 		return e, fmt.Errorf("%s: the URL has a query or a fragment", text)
 	}

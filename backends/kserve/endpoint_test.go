@@ -72,7 +72,7 @@ func TestParseURL(t *testing.T) {
 		{"grpc://h:1/p", endpoint{}, "gRPC has no URL path"},
 		{"http+unix://host/s", endpoint{}, "path/to/socket"},
 		{"grpc+unix://", endpoint{}, "path/to/socket"},
-		{"http://u:secret@h:\x00", endpoint{}, "cannot be read"},
+		{"http://u:secret@h:\x00", endpoint{}, "cannot be parsed"},
 	} {
 		got, err := parseURL(c.url)
 		if c.err != "" {

@@ -22,8 +22,8 @@ func streamsEvents(t *backends.Target) bool { return t.Endpoint == Generate && t
 func checkCoding(headers []backends.Header) error {
 	for _, h := range headers {
 		if strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity") {
-			return fmt.Errorf("header %s cannot be set: the responses of a stream are told apart as they come, "+
-				"which compressed ones cannot be", h.Name)
+			return fmt.Errorf("header %s cannot be set: the responses of a stream are read one by one, "+
+				"which compression prevents", h.Name)
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 		return c.prepareBody(r, path)
 	}
 	if len(r.Outputs) > 0 {
-		return nil, errors.New("outputs cannot be asked for at endpoint generate: its replies hold all")
+		return nil, errors.New("outputs cannot be requested at endpoint generate: its replies contain all of them")
 	}
 	var text holes
 	text.text(`{"id":"`)

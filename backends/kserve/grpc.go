@@ -103,7 +103,8 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if r.Body != nil {
 		if !isInferRequest(r.Body) {
 			return nil,
-				errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
+				errors.New("the body is not a ModelInferRequest: " +
+					"over gRPC it is the encoded message, JSON is for http://")
 		}
 		readModelName(&r)
 		r.Items = messageItems(&r)

@@ -44,7 +44,7 @@ func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample)
 	}
 	for _, seen := range g.seen {
 		if !seen {
-			return "the reply lacks an output that was asked for"
+			return "the reply lacks a requested output"
 		}
 	}
 	return ""
@@ -68,7 +68,7 @@ func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.S
 	return what
 }
 
-const noResponse = "the reply is no ModelInferResponse"
+const noResponse = "the reply is not a ModelInferResponse"
 
 // response checks the ModelInferResponse at the scanner.
 func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {

@@ -261,7 +261,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 			}
 		}
 		if !yes {
-			return fmt.Errorf("%s: the server says no", a.method)
+			return fmt.Errorf("%s: the server answers false", a.method)
 		}
 	}
 	return nil

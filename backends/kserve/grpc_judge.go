@@ -68,7 +68,7 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) {
 	j.c.begin(e)
 	if !j.walk(message) || !j.paired() && e.shared == nil {
-		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
+		j.c.fail(s, backends.Decode, "the reply is not a ModelInferResponse", nil)
 	} else if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
 		j.c.fail(s, backends.Decode, "", j.detail)
 	} else if e.flagIdentity(j.id, len(j.model) > 0, s); !j.fields(e, message) {

@@ -123,7 +123,7 @@ func ModelPath(model, version string) string {
 func checkHeader(h backends.Header) error {
 	for _, taken := range []string{contentType, jsonLength, contentCoding} {
 		if strings.EqualFold(h.Name, taken) {
-			return fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+			return fmt.Errorf("header %s cannot be set: the client sets it itself", h.Name)
 		}
 	}
 	if strings.EqualFold(h.Name, "Host") {
@@ -325,7 +325,7 @@ func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
 		}
 		one, rest, ok := cutString(b)
 		if !ok {
-			return nil, errors.New("a string is cut")
+			return nil, errors.New("a string is truncated")
 		}
 		if !utf8.Valid(one) {
 			return nil, fmt.Errorf("element %d is not UTF-8, which JSON needs", i)

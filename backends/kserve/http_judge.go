@@ -130,7 +130,7 @@ func (j *httpJudge) decoded(
 	return body, whole, true
 }
 
-const unasked = "the reply is compressed, which the target does not ask for with `compression`: "
+const unasked = "the reply is compressed, but the target does not set `compression`: "
 
 // decompress decodes the kept part of a reply.
 func (j *httpJudge) decompress(
@@ -149,7 +149,7 @@ func (j *httpJudge) decompress(
 		j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
 	case int64(len(plain)) > most:
 		j.counts = strconv.AppendInt(j.counts[:0], most, 10)
-		j.c.fail(s, backends.Decode, "decompressed the reply has more bytes than `max_message`: ", j.counts)
+		j.c.fail(s, backends.Decode, "the decompressed reply exceeds `max_message`: ", j.counts)
 	}
 	return plain, whole && int64(len(plain)) < limit
 }
@@ -164,7 +164,7 @@ func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 	case isError(start):
 		j.c.fail(s, backends.Server, "", body)
 	case len(start) == 0 || start[0] != '{':
-		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
+		j.c.fail(s, backends.Decode, "the reply is not a JSON object: ", body)
 	default:
 		return false
 	}
@@ -172,7 +172,7 @@ func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 }
 
 // redirected is the advice about statuses 300 to 399.
-const redirected = "the server redirects, and requests are sent to nobody else: write the right address " +
+const redirected = "the server redirects, which requests do not follow: write the right address " +
 	"into `url`; "
 
 const jsonLengthLower = "inference-header-content-length"
@@ -229,7 +229,8 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 		size = int64(len(body))
 	}
 	if !ok || size > int64(len(body)) || !whole {
-		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
+		j.c.fail(s, backends.Decode, "the length of the reply's JSON differs from its header: ",
+			h.Get(jsonLengthLower))
 		return
 	}
 	j.c.begin(e)

@@ -160,9 +160,12 @@ func TestHTTPJudge(t *testing.T) {
 		},
 		{
 			"head too long", binaryReply(head, "", 1000), &backends.Expect{Outputs: one}, backends.Decode,
-			"not as long",
+			"differs from its header",
 		},
-		{"head too long, nothing expected", binaryReply(head, "", 1000), nil, backends.Decode, "not as long"},
+		{
+			"head too long, nothing expected", binaryReply(head, "", 1000), nil, backends.Decode,
+			"differs from its header",
+		},
 		{
 			"bools", jsonReply(200, `{"outputs":[{"name":"A","datatype":"BOOL","shape":[2],"data":[true,false]}]}`),
 			&backends.Expect{Outputs: truth}, backends.OK, "",
@@ -212,8 +215,8 @@ func TestHTTPJudge(t *testing.T) {
 			"error in a 200, expected outputs", jsonReply(200, ` { "error" : "x" }`), &backends.Expect{Outputs: one},
 			backends.Server, `"x"`,
 		},
-		{"html", jsonReply(200, "<html>"), nil, backends.Decode, "no JSON object: <html>"},
-		{"empty", jsonReply(200, ""), nil, backends.Decode, "no JSON object"},
+		{"html", jsonReply(200, "<html>"), nil, backends.Decode, "not a JSON object: <html>"},
+		{"empty", jsonReply(200, ""), nil, backends.Decode, "not a JSON object"},
 		{
 			"redirect", jsonReply(301, ""), nil, backends.Status,
 			"write the right address into `url`; it points to http://other/v2",
@@ -269,16 +272,16 @@ func TestGRPCJudge(t *testing.T) {
 	}{
 		{"raw", raw, &backends.Expect{Outputs: one}, backends.OK, ""},
 		{"nothing expected", raw, nil, backends.OK, ""},
-		{"empty, nothing expected", nil, nil, backends.Decode, "no ModelInferResponse"},
+		{"empty, nothing expected", nil, nil, backends.Decode, "not a ModelInferResponse"},
 		{"empty", nil, &backends.Expect{Outputs: one}, backends.Mismatch, "output A is missing"},
 		{"malformed", raw[:len(raw)-1], nil, backends.Decode, "no protobuf"},
 		{
 			"malformed, compared", raw[:len(raw)-1], &backends.Expect{Outputs: one}, backends.Decode,
-			"no ModelInferResponse",
+			"not a ModelInferResponse",
 		},
 		{
 			"fewer raw", protow.AppendString(raw, 5, outputMessage("B", "INT32", nil, nil)),
-			&backends.Expect{Outputs: one}, backends.Decode, "no ModelInferResponse",
+			&backends.Expect{Outputs: one}, backends.Decode, "not a ModelInferResponse",
 		},
 		{
 			"broken tensor", protow.AppendString([]byte(nil), 5, "\x0a\x05x"), &backends.Expect{Outputs: one},
@@ -488,7 +491,7 @@ func TestCompressedReplies(t *testing.T) {
 			"not compressed as its header says: gzip",
 		},
 		{
-			"a coding nobody asked for", packed(t, 200, "br", "gzip", long), nil, backends.Decode,
+			"a coding that was not requested", packed(t, 200, "br", "gzip", long), nil, backends.Decode,
 			"not compressed as its header says: br",
 		},
 		{
@@ -528,20 +531,20 @@ func TestCompressionIsAskedFor(t *testing.T) {
 			"not asked for",
 			backends.Target{},
 			nil, good, backends.Decode,
-			"the reply is compressed, which the target does not ask for with `compression`: gzip",
+			"the reply is compressed, but the target does not set `compression`: gzip",
 		},
 		{
 			"not asked for, a status",
 			backends.Target{},
 			nil, failed, backends.Status,
-			"the reply is compressed, which",
+			"the reply is compressed, but",
 		},
-		{"not asked for, a bomb", backends.Target{}, nil, bomb, backends.Decode, "does not ask for"},
+		{"not asked for, a bomb", backends.Target{}, nil, bomb, backends.Decode, "does not set `compression`"},
 		{
 			"identity",
 			backends.Target{Headers: []backends.Header{identity}},
 			nil, good, backends.Decode,
-			"does not ask for",
+			"does not set `compression`",
 		},
 		{"compression", backends.Target{Compression: "deflate"}, nil, good, backends.OK, ""},
 		{"a header of the target", backends.Target{Headers: []backends.Header{gzip}}, nil, good, backends.OK, ""},
@@ -550,14 +553,14 @@ func TestCompressionIsAskedFor(t *testing.T) {
 			"a header of the request over the target's",
 			backends.Target{Headers: []backends.Header{gzip}},
 			[]backends.Header{identity},
-			good, backends.Decode, "does not ask for",
+			good, backends.Decode, "does not set `compression`",
 		},
 		{"a status", backends.Target{Compression: "gzip"}, nil, failed, backends.Status, "busy"},
 		{
 			"a bomb",
 			backends.Target{Compression: "gzip", MaxMessage: 1 << 20},
 			nil, bomb, backends.Decode,
-			"decompressed the reply has more bytes than `max_message`: 1048576",
+			"the decompressed reply exceeds `max_message`: 1048576",
 		},
 	} {
 		for _, keep := range []bool{false, true} {

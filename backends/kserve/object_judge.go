@@ -189,7 +189,7 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 	coded := j.decoder.isCoded(h)
 	switch {
 	case stream && coded:
-		j.c.fail(s, backends.Decode, "the responses are compressed, and could not be told apart as they come: ",
+		j.c.fail(s, backends.Decode, "the responses are compressed and cannot be read one by one: ",
 			h.Get(contentCodingLower))
 		return
 	case stream && c.Impl.(*expectation).accepts(status, 200):

@@ -149,7 +149,7 @@ func TestCompressedObjects(t *testing.T) {
 		},
 		{
 			"a stream", eventReply("Content-Encoding: gzip\r\n", "\x1f\x8b\x08"), nil, backends.Decode,
-			"the responses are compressed, and could not be told apart as they come: gzip",
+			"the responses are compressed and cannot be read one by one: gzip",
 		},
 		{
 			"a stream that is not", eventReply("Content-Encoding: identity\r\n", "data: {}\n\n"), nil, backends.OK,

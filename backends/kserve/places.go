@@ -46,14 +46,14 @@ var regionHole = strings.Repeat("0", RegionDigits)
 // check compares places with their request.
 func (p *Places) check(r *backends.Request) error {
 	if p != nil && r.Body != nil {
-		return errors.New("a body that is sent as it is cannot go through shared memory")
+		return errors.New("a whole body cannot use shared memory")
 	}
 	if p != nil && (len(p.Inputs) != len(r.Inputs) || len(p.Outputs) != len(r.Outputs)) {
 		return fmt.Errorf("%d and %d places for %d inputs and %d outputs",
 			len(p.Inputs), len(p.Outputs), len(r.Inputs), len(r.Outputs))
 	}
 	if p != nil && slices.ContainsFunc(r.Outputs, func(o backends.Output) bool { return o.Classification > 0 }) {
-		return errors.New("classes cannot go through shared memory: the server refuses to put them there")
+		return errors.New("classes cannot use shared memory: the server does not support it")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (h *holes) outputs(list []backends.Output, p *Places) {
 }
 
 // errNoOutput is the error of an output that cannot be in its place.
-var errNoOutput = errors.New("it is not in its place")
+var errNoOutput = errors.New("it is not in its shared memory region")
 
 // sharedOutput returns the bytes of output name that the server left in its place, as many as its
 // shape or its strings take. It returns errNoOutput if the output was not requested, or cannot be

@@ -48,7 +48,8 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	for _, p := range r.Parameters {
 		if r.Sequence != nil && (p.Name == sequenceID || p.Name == sequenceStart || p.Name == sequenceEnd) {
 			errs = append(errs,
-				fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends come with them",
+				fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends are set for "+
+					"each request",
 					p.Name))
 		}
 		switch p.Value.(type) {
@@ -73,7 +74,7 @@ func checkTensorParameters(what, name string, list []backends.Parameter) error {
 		p := &list[i]
 		if slices.Contains(reservedParameters, p.Name) {
 			errs = append(errs,
-				fmt.Errorf("parameter %s of %s %s cannot be set: the client decides about it", p.Name, what, name))
+				fmt.Errorf("parameter %s of %s %s cannot be set: the client sets it itself", p.Name, what, name))
 		}
 		switch p.Value.(type) {
 		case bool, int64, float64, string:

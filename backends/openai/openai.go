@@ -54,7 +54,7 @@ func abilities(t backends.Target) backends.Ability {
 
 func check(t backends.Target) error {
 	if t.Streaming && !slices.Contains(talks[:], t.Endpoint) {
-		return fmt.Errorf("endpoint %s answers in one piece: `streaming` does not fit it", t.Endpoint)
+		return fmt.Errorf("endpoint %s does not stream: remove `streaming`", t.Endpoint)
 	}
 	return nil
 }

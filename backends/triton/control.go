@@ -111,7 +111,7 @@ func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
 	case status == http.StatusBadRequest || status == http.StatusNotFound:
 		return false, nil
 	default:
-		return false, fmt.Errorf("whether the model is ready: status %d", status)
+		return false, fmt.Errorf("model readiness: unexpected status %d", status)
 	}
 }
 

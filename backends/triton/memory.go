@@ -56,7 +56,7 @@ func (s *shares) memory(o *backends.Sharing) (*memory, error) {
 		}
 		return cudaMemory(d, o.Device), nil
 	}
-	return nil, fmt.Errorf("there is no shared memory of the kind %s", o.Memory)
+	return nil, fmt.Errorf("unknown kind of shared memory %s", o.Memory)
 }
 
 // commonRefusals returns the refusals that apply to memory of any kind.

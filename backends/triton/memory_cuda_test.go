@@ -234,8 +234,10 @@ func (g *graphic) failures(t *testing.T, url string) {
 func (g *graphic) refused(t *testing.T) {
 	for text, advice := range map[string]string{
 		"failed to register CUDA shared memory region: 'x', GPUs not supported": "it was built without GPUs",
-		"failed to register shared memory region: invalid args":                 "it does not reach GPU 1 of this machine",
-		"shared memory is disabled; use --allow-client-shm=true":                "start the server with --allow-client-shm=true",
+		"failed to register shared memory region: invalid args": "it does not reach GPU 1 of " +
+			"this machine",
+		"shared memory is disabled; use --allow-client-shm=true": "start the server with " +
+			"--allow-client-shm=true",
 	} {
 		g.Reset(t, "", 2)
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -157,7 +157,7 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 	places = make([]kserve.Places, len(reqs))
 	for i := range reqs {
 		if reqs[i].Body != nil {
-			return nil, 0, 0, errors.New("a body that is sent as it stands cannot go through shared memory")
+			return nil, 0, 0, errors.New("a whole body cannot use shared memory")
 		}
 		r, p := &reqs[i], &places[i]
 		p.Output, p.Read = s.name+"-out-", s.read
@@ -299,7 +299,7 @@ func (s *share) awaitUnregistered(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.New("the server still works with shared memory that it was to forget")
+			return errors.New("the server still uses shared memory that was unregistered")
 		case <-time.After(pollInterval):
 		}
 	}

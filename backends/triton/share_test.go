@@ -145,7 +145,7 @@ func TestShareBody(t *testing.T) {
 		_, err := dial(t,
 			backends.Target{URL: url, Model: "simple"}).(backends.Sharer).Share([]backends.Request{body}, sharing)
 		if err == nil ||
-			!strings.Contains(err.Error(), "a body that is sent as it stands cannot go through shared memory") {
+			!strings.Contains(err.Error(), "a whole body cannot use shared memory") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

@@ -52,7 +52,7 @@ func sum(list []statistics, model, version string, into []int64) error {
 		}
 	}
 	if !found {
-		return errors.New("the server's reply does not have it")
+		return errors.New("the server's reply does not contain it")
 	}
 	return nil
 }

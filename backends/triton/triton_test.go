@@ -173,14 +173,14 @@ func TestStatisticsErrors(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := dial(t, backends.Target{URL: server.URL, Model: "m"})
 	for _, want := range []string{
-		"no statistics here", `points to "http://elsewhere/"`, "reply \"{\"", "does not have it",
+		"no statistics here", `points to "http://elsewhere/"`, "reply \"{\"", "does not contain it",
 	} {
 		switch want {
 		case `points to "http://elsewhere/"`:
 			status = http.StatusMovedPermanently
 		case "reply \"{\"":
 			status, body = http.StatusOK, "{"
-		case "does not have it":
+		case "does not contain it":
 			body = `{"model_stats":[]}`
 		}
 		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil ||

@@ -273,8 +273,8 @@ func TestExpectedStatus(t *testing.T) {
 // TestShort: what a response must have is looked at where nothing is expected of it.
 func TestShort(t *testing.T) {
 	for script, note := range map[string]string{
-		"long; last": "the response does not have as much data as the shape takes of an output",
-		"bare; last": "the response lacks an output that was asked for",
+		"long; last": "an output of the response has another size than its shape takes",
+		"bare; last": "the response lacks a requested output",
 	} {
 		s := ready(t)
 		l := connect(t, s.target(t, script))

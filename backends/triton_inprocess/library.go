@@ -53,7 +53,7 @@ func libraryIn(dir string) string { return filepath.Join(dir, "lib", "libtritons
 // find returns an error if a server directory has no library.
 func find(dir string) error {
 	if _, err := regular.Stat(libraryIn(dir)); err != nil {
-		return &backends.KeyError{Key: "server_dir", Err: fmt.Errorf("there is no Triton in %s: %w", dir, err)}
+		return &backends.KeyError{Key: "server_dir", Err: fmt.Errorf("no Triton found in %s: %w", dir, err)}
 	}
 	return nil
 }

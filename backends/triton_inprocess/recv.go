@@ -159,8 +159,8 @@ func (l *lane) response(r uintptr, at int64) {
 }
 
 var (
-	errLacks = errors.New("the response lacks an output that was asked for")
-	errSize  = errors.New("the response does not have as much data as the shape takes of an output")
+	errLacks = errors.New("the response lacks a requested output")
+	errSize  = errors.New("an output of the response has another size than its shape takes")
 )
 
 // outputs counts the bytes of a response, and compares its outputs if compare is set. In either

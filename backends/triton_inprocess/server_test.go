@@ -40,12 +40,12 @@ func TestLibrary(t *testing.T) {
 		},
 		{
 			"no folder", filepath.Join(empty, "nosuch"),
-			"there is no Triton in " + filepath.Join(empty, "nosuch") + ": stat " + filepath.Join(empty, "nosuch",
+			"no Triton found in " + filepath.Join(empty, "nosuch") + ": stat " + filepath.Join(empty, "nosuch",
 				"lib", "libtritonserver.so") + ": no such file",
 		},
 		{
 			"no library", empty,
-			"there is no Triton in " + empty + ": stat " + filepath.Join(empty, "lib",
+			"no Triton found in " + empty + ": stat " + filepath.Join(empty, "lib",
 				"libtritonserver.so") + ": no such file",
 		},
 		{"another file", text, "LD_LIBRARY_PATH"},

@@ -117,7 +117,7 @@ func TestInProcess(t *testing.T) {
 		"no library": {
 			plan(models, "model: m", "load: {concurrency: 1}, for: 5 requests"),
 			[]int{2},
-			[]string{"there is no Triton in " + models, "plan.yaml:5:27"},
+			[]string{"no Triton found in " + models, "plan.yaml:5:27"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -138,8 +138,8 @@ func TestMemory(t *testing.T) {
 	_, address := newVast(t)
 	const (
 		limit   = "raise `max_message`"
-		unasked = "does not ask for with `compression`"
-		bomb    = "than `max_message`"
+		unasked = "does not set `compression`"
+		bomb    = "exceeds `max_message`"
 		exports = "output: {samples: csv, formats: [json, profile_export]}"
 	)
 	for _, c := range []struct {
@@ -148,8 +148,8 @@ func TestMemory(t *testing.T) {
 	}{
 		{"http", "bomb", "", "", "decode", unasked},
 		{"http", "bomb", "", exports, "decode", unasked},
-		{"http", "bomb", "compression: gzip", "", "decode", "no JSON object"},
-		{"http", "bomb", "compression: gzip", exports, "decode", "no JSON object"},
+		{"http", "bomb", "compression: gzip", "", "decode", "not a JSON object"},
+		{"http", "bomb", "compression: gzip", exports, "decode", "not a JSON object"},
 		{"http", "bomb", "compression: gzip", "expected", "decode", bomb},
 		{"http", "bomb", "compression: gzip, max_message: 1MiB", "expected", "decode", limit},
 		{"http", "chunks", "", "", "decode", limit},
@@ -159,8 +159,8 @@ func TestMemory(t *testing.T) {
 		{"http", "plain", "", "expected", "decode", limit},
 		{"http", "spaces", "", "", "decode", "3221225472 bytes, more than the limit of 67108864: " + limit},
 		{"http", "spaces", "", "expected", "decode", limit},
-		{"http", "just", "", "", "decode", "no JSON object"},
-		{"http", "just", "", "expected", "decode", "no JSON object"},
+		{"http", "just", "", "", "decode", "not a JSON object"},
+		{"http", "just", "", "expected", "decode", "not a JSON object"},
 		{"grpc", "m", "", "", "status", "67108864"},
 		{"grpc", "m", "compression: gzip", exports, "status", "67108864"},
 		{"grpc", "m", "compression: gzip, connections: 1", "", "status", "67108864"},

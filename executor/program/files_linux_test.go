@@ -132,7 +132,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 // refusedAt reports whether an error on a line says what kind of file was found.
 func refusedAt(diags source.Diagnostics, line int, kind string) bool {
 	return slices.ContainsFunc(diags, func(d source.Diagnostic) bool {
-		says := strings.Contains(d.Summary, kind) || strings.Contains(d.Summary, "is a file, not a folder") || strings.Contains(d.Summary, "no Triton in")
+		says := strings.Contains(d.Summary, kind) || strings.Contains(d.Summary, "is a file, not a folder") || strings.Contains(d.Summary, "no Triton found in")
 		return d.Severity == source.Error && d.Pos.Line == line && says
 	})
 }

@@ -54,7 +54,7 @@ func WithSuffix(name string, part int, rest [][]byte) (*Stream, error) {
 
 func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error) {
 	if name != Gzip && name != Deflate {
-		return nil, fmt.Errorf("there is no compression %q", name)
+		return nil, fmt.Errorf("unknown compression %q: want gzip or deflate", name)
 	}
 	if part > maxPartSize {
 		return nil,

@@ -148,7 +148,7 @@ func CheckHeader(h backends.Header) error {
 	case "host":
 		return backends.CheckHost(value)
 	case "content-type", "te", "connection", "content-length", "transfer-encoding", "upgrade", "user-agent":
-		return fmt.Errorf("header %s cannot be set over gRPC: the client decides about it", name)
+		return fmt.Errorf("header %s cannot be set over gRPC: the client sets it itself", name)
 	}
 	for i := range len(value) {
 		if c := value[i]; (c < ' ' || c > '~') && !strings.HasSuffix(name, "-bin") {

@@ -270,7 +270,7 @@ func TestNoHTTP2OverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := p.Lanes(t.Context(), 1, backends.LaneOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "does not agree to speak h2 (ALPN)") {
+		!strings.Contains(err.Error(), "does not offer h2 (ALPN)") {
 		t.Error(err)
 	}
 	_ = p.Close()
@@ -303,7 +303,7 @@ func TestSilentServer(t *testing.T) {
 		})
 	for _, hold := range []bool{false, true} {
 		if s := f.do(t, f.call(t, "x")); s.Class != backends.Dial ||
-			!strings.Contains(string(s.Note), "said nothing within the connect_timeout") || s.Connect == 0 {
+			!strings.Contains(string(s.Note), "sent nothing within the connect_timeout") || s.Connect == 0 {
 			t.Errorf("hold %t: %v %s, connect %d", hold, s.Class, s.Note, s.Connect)
 		}
 		f = openHeld(t, f.pool.o, true)

@@ -54,7 +54,7 @@ func TestStarved(t *testing.T) {
 				_ = c.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("too_many_pings"))
 			},
 			nil, backends.ResetByPeer,
-			"the server takes no requests on the connection any more: " +
+			"the server accepts no more requests on the connection: " +
 				`the server sent GOAWAY with ENHANCE_YOUR_CALM "too_many_pings"`,
 		},
 		{

@@ -100,7 +100,7 @@ func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 		w.chunk = chunkLine{}
 		w.phase = inSize
 	default:
-		return 1, w.fail(at, backends.Protocol, "a chunk does not end where it said", b[:1])
+		return 1, w.fail(at, backends.Protocol, "a chunk is longer than its size line says", b[:1])
 	}
 	return 1, backends.NextMore
 }

@@ -85,14 +85,14 @@ func (r *Request) check() error {
 		errs = append(errs, fmt.Errorf("method %q is not a token", r.Method))
 	}
 	if r.Method == "CONNECT" {
-		errs = append(errs, errors.New("method CONNECT makes a tunnel"))
+		errs = append(errs, errors.New("method CONNECT is not supported: it opens a tunnel"))
 	}
 	if err := backends.CheckHost(r.Host); err != nil {
 		errs = append(errs, err)
 	}
 	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !isVisible(r.Path) {
 		errs = append(errs,
-			fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
+			fmt.Errorf("path %q must start with / and contain visible ASCII characters only", r.Path))
 	}
 	for _, h := range r.Headers {
 		errs = append(errs, CheckField(h))
@@ -114,7 +114,7 @@ func CheckField(h backends.Header) error {
 	}
 	for _, own := range ownFields {
 		if equalFold(h.Name, own) {
-			return fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+			return fmt.Errorf("header %s cannot be set: the client sets it itself", h.Name)
 		}
 	}
 	if equalFold(h.Name, "connection") && !equalFold(h.Value, "close") && !equalFold(h.Value, "keep-alive") {

@@ -130,7 +130,7 @@ func (w *Wire) accept(status, minor int, f framing, head, fields, rest []byte, a
 // switch the connection to another protocol, which is never requested.
 func (w *Wire) interim(at int64) backends.Next {
 	if w.status == 101 {
-		return w.fail(at, backends.Protocol, "the server switched protocols without being asked", nil)
+		return w.fail(at, backends.Protocol, "the server switched protocols unasked", nil)
 	}
 	w.startHead()
 	return backends.NextMore

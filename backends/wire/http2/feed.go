@@ -248,7 +248,7 @@ func (w *Wire) endFrame(p []byte) {
 	case typeSettings:
 		w.settings(p)
 	case typePush:
-		w.broken = "the server pushed a reply that nobody asked for"
+		w.broken = "the server pushed a reply that was not requested"
 	case typePing:
 		w.ping(p)
 	case typeGoAway:
@@ -380,7 +380,7 @@ func (w *Wire) goAway(p []byte) {
 	case w.call == nil || w.verdict != backends.NextMore || w.stream <= w.lastAccepted:
 	case w.gotFrame:
 		w.fail(backends.Protocol,
-			"the server said that it does not take the call, whose reply had begun"+w.withGoAwayReason())
+			"the server sent GOAWAY for the call after the start of its reply"+w.withGoAwayReason())
 	default:
 		w.verdict = backends.NextStale
 	}

@@ -100,7 +100,7 @@ func (w *Wire) handleFields() {
 	case f.status != "200":
 		w.failHTTP(f.status)
 	case !strings.HasPrefix(f.contentType, "application/grpc"):
-		w.fail(backends.Protocol, "the reply is no gRPC: its content-type is "+strconv.Quote(f.contentType))
+		w.fail(backends.Protocol, "the reply is not gRPC: its content-type is "+strconv.Quote(f.contentType))
 	case w.in.blockEnds:
 		w.fail(backends.Protocol, "the server ended the call without a status")
 	default:
@@ -116,7 +116,7 @@ func (w *Wire) trailers() {
 		w.fail(backends.Protocol, "the server ended the call without a status")
 	case err != nil || code < 0:
 		w.fail(backends.Protocol,
-			"the server ended the call with a status that is no number: "+strconv.Quote(w.parsed.code))
+			"the server ended the call with a status that is not a number: "+strconv.Quote(w.parsed.code))
 	case code != 0:
 		w.finishStatus(int32(code), unescape(w.parsed.message))
 	default:
@@ -140,7 +140,7 @@ func (w *Wire) failHTTP(status string) {
 	case "429", "502", "503", "504":
 		code = unavailable
 	}
-	w.finishStatus(code, "the reply is no gRPC: HTTP status "+status)
+	w.finishStatus(code, "the reply is not gRPC: HTTP status "+status)
 	if w.verdict == backends.NextKeep {
 		w.verdict = backends.NextClose // its content, if any, is unused
 	}
@@ -215,14 +215,14 @@ func (w *Wire) finishOK() {
 	have = have[prefixSize:]
 	switch {
 	case size > len(have):
-		w.fail(backends.Protocol, "the server answered OK, and the message is cut")
+		w.fail(backends.Protocol, "the server answered OK, but the message is incomplete")
 		return
 	case packed > 1:
 		w.fail(backends.Protocol, "the message has a prefix that cannot be read")
 		return
 	case packed == 1 && w.encoding != coding.Gzip && w.encoding != coding.Deflate:
 		w.fail(backends.Protocol,
-			"the message is compressed in a way that nobody asked for: "+strconv.Quote(w.encoding))
+			"the message is compressed with a coding that was not requested: "+strconv.Quote(w.encoding))
 		return
 	case packed == 1:
 		var ok bool

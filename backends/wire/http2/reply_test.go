@@ -55,7 +55,7 @@ var replies = []struct{ name, says, want string }{
 	},
 	{
 		"unknown coding", "200 application/grpc grpc-encoding=zstd|\"" + packed("x") + "|= grpc-status=0",
-		`broken 0 protocol "the message is compressed in a way that nobody asked for: \"zstd\"" ""`,
+		`broken 0 protocol "the message is compressed with a coding that was not requested: \"zstd\"" ""`,
 	},
 	{
 		"too long", good + "|\"\x00\x00\x00\x10\x00",
@@ -68,7 +68,7 @@ var replies = []struct{ name, says, want string }{
 	},
 	{
 		"cut message", good + "|\"\x00\x00\x00\x00\x09x|= grpc-status=0",
-		`broken 0 protocol "the server answered OK, and the message is cut" ""`,
+		`broken 0 protocol "the server answered OK, but the message is incomplete" ""`,
 	},
 	{
 		"two messages", good + "|'one|'two|= grpc-status=0",
@@ -95,7 +95,7 @@ var replies = []struct{ name, says, want string }{
 	{"unknown code", good + " grpc-status=77!", `keep 77 status "Code(77): " ""`},
 	{
 		"code that is none", good + " grpc-status=x!",
-		`broken 0 protocol "the server ended the call with a status that is no number: \"x\"" ""`,
+		`broken 0 protocol "the server ended the call with a status that is not a number: \"x\"" ""`,
 	},
 	{"no status", good + "|'x|= x=y", `broken 0 protocol "the server ended the call without a status" ""`},
 	{
@@ -110,15 +110,15 @@ var replies = []struct{ name, says, want string }{
 	},
 	{
 		"a proxy's page", "404 text/html|\"<html>",
-		`close 12 status "Unimplemented: the reply is no gRPC: HTTP status 404" ""`,
+		`close 12 status "Unimplemented: the reply is not gRPC: HTTP status 404" ""`,
 	},
 	{
 		"a proxy that cannot", "503 text/html!",
-		`close 14 status "Unavailable: the reply is no gRPC: HTTP status 503" ""`,
+		`close 14 status "Unavailable: the reply is not gRPC: HTTP status 503" ""`,
 	},
 	{
 		"a page", "200 text/html|\"<html>",
-		`broken 0 protocol "the reply is no gRPC: its content-type is \"text/html\"" ""`,
+		`broken 0 protocol "the reply is not gRPC: its content-type is \"text/html\"" ""`,
 	},
 	{
 		"cut off", good + "|frame 3 0 1 00000002",
@@ -134,11 +134,11 @@ var replies = []struct{ name, says, want string }{
 	{"goes after", "frame 7 0 0 0000000100000000|" + good + "|'fine|= grpc-status=0", `close 0 ok "" "fine"`},
 	{
 		"goes within", good + "|frame 7 0 0 0000000000000000",
-		`broken 0 protocol "the server said that it does not take the call, whose reply had begun" ""`,
+		`broken 0 protocol "the server sent GOAWAY for the call after the start of its reply" ""`,
 	},
 	{
 		"goes within, and says why", good + "|frame 7 0 0 000000000000000b 746f6f5f6d616e795f70696e6773",
-		`broken 0 protocol "the server said that it does not take the call, whose reply had begun: the server ` +
+		`broken 0 protocol "the server sent GOAWAY for the call after the start of its reply: the server ` +
 			`sent GOAWAY with ENHANCE_YOUR_CALM \"too_many_pings\"" ""`,
 	},
 	{
@@ -201,9 +201,9 @@ var replies = []struct{ name, says, want string }{
 	},
 	{
 		"priority and padding", "frame 1 2d 1 02 0000000000 88 0000|",
-		`broken 0 protocol "the reply is no gRPC: its content-type is \"\"" ""`,
+		`broken 0 protocol "the reply is not gRPC: its content-type is \"\"" ""`,
 	},
-	{"push", "frame 5 4 1 0000000288", `broken 0 protocol "the server pushed a reply that nobody asked for" ""`},
+	{"push", "frame 5 4 1 0000000288", `broken 0 protocol "the server pushed a reply that was not requested" ""`},
 	{
 		"bad settings", "frame 4 0 0 000400",
 		`broken 0 protocol "the server sent a SETTINGS frame that cannot be read" ""`,

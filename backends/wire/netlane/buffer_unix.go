@@ -19,7 +19,7 @@ func sendBuffer(conn net.Conn, size int) error {
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("look at the send buffer: %w", err)
+		return fmt.Errorf("read the send buffer size: %w", err)
 	}
 	var failed error
 	err = raw.Control(func(fd uintptr) {

@@ -18,7 +18,7 @@ type wrongProtocolError struct{ what string }
 func (e *wrongProtocolError) Error() string { return e.what }
 
 // errNotProcessed is the error of a request that the server declares unprocessed.
-var errNotProcessed = errors.New("the server takes no requests on the connection any more")
+var errNotProcessed = errors.New("the server accepts no more requests on the connection")
 
 // errUnsent is the error of a request that the server would not take.
 var errUnsent = errors.New("the request was not sent")
@@ -50,7 +50,7 @@ func (k *link) handshake(ctx context.Context, o *Options) error {
 	if why := k.talker.CloseReason(); why != "" {
 		return errors.New(why)
 	}
-	return errors.New("the server took the connection and said nothing within the connect_timeout")
+	return errors.New("the server accepted the connection and sent nothing within the connect_timeout")
 }
 
 // checkALPN checks that TLS has negotiated the protocol that was offered.
@@ -60,7 +60,7 @@ func (k *link) checkALPN(o *Options) error {
 		return nil
 	}
 	if got := secure.ConnectionState().NegotiatedProtocol; !slices.Contains(o.TLS.NextProtos, got) {
-		return &handshakeError{errors.New("the server does not agree to speak " + o.TLS.NextProtos[0] + " (ALPN)")}
+		return &handshakeError{errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)")}
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (k *link) exchangePrefaces() error {
 		case next == backends.NextClose:
 			return errors.New(k.withCloseReason(errNotProcessed.Error()))
 		case errors.Is(err, io.EOF):
-			return errors.New(k.withCloseReason("the server closed the connection before it said a word"))
+			return errors.New(k.withCloseReason("the server closed the connection before it sent a byte"))
 		case err != nil:
 			return err
 		}

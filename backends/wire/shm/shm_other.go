@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-var errSystem = errors.New("shared memory is only to be had on Linux, not on " + runtime.GOOS)
+var errSystem = errors.New("shared memory is available on Linux only, not on " + runtime.GOOS)
 
 // New is unsupported: it needs Linux.
 func New(string, int64) (*Region, error) { return nil, errSystem }
