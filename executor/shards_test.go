@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,11 +15,12 @@ import (
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// echo is a lane whose server answers at once, by its stamps when the request was due; what it answers depends on the number of
-// the request alone.
+// echo is a lane whose server answers at once, by its stamps when the request was due; what it
+// answers depends on the number of the request alone.
 type echo struct {
 	done   chan struct{}
 	closed chan struct{}
@@ -95,45 +99,139 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	}
 }
 
-// TestShards: two shards of one plan, each with a player of its own, give together exactly the whole run's counts: of the
-// node, of each kind of request, and of each window.
-func TestShards(t *testing.T) {
-	const length = int64(400 * time.Millisecond)
-	clock := backends.Clock{Origin: time.Now().Add(-time.Hour)}
-	books := func(total measure.Total) string {
-		var text []any
-		for _, a := range append([]*measure.Aggregate{total.Aggregate}, total.Scopes...) {
-			text = append(text, a.Counts, a.Planned, a.Window)
-		}
-		for _, w := range total.Series[0].Windows {
-			d, err := json.Marshal(w.Aggregate.Dist(mustRow(t, metric.Latency)).N())
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = append(text, w.From, w.Aggregate.Counts, string(d))
-		}
-		for _, s := range total.Slices {
-			text = append(text, s.From, s.Sent)
-		}
-		return fmt.Sprint(text...)
+// shardOutput is what a shard hands over: its measurement and its latencies, of all requests and by
+// window.
+type shardOutput struct {
+	Total   measure.Total
+	Latency *stats.Dist
+	Windows []*stats.Dist
+}
+
+func outputOf(t *testing.T, total measure.Total) (o shardOutput) {
+	t.Helper()
+	row := mustRow(t, metric.Latency)
+	o.Total, o.Latency = total, total.Aggregate.Dist(row).Clone()
+	for _, w := range total.Series[0].Windows {
+		o.Windows = append(o.Windows, w.Aggregate.Dist(row).Clone())
 	}
-	whole := shard(t, clock, load.Shard{}, clock.Now()+1e6, length)
+	return o
+}
+
+// merge adds the output of another shard.
+func (o *shardOutput) merge(other shardOutput) {
+	if o.Latency == nil {
+		*o = other
+		return
+	}
+	o.Total.MergeShard(&other.Total)
+	o.Latency.Merge(other.Latency)
+	for i, w := range other.Windows {
+		o.Windows[i].Merge(w)
+	}
+}
+
+// books are the counts of the node, of each kind of request and of each window, and the latencies.
+func (o *shardOutput) books() string {
+	var text []any
+	for _, a := range append([]*measure.Aggregate{o.Total.Aggregate}, o.Total.Scopes...) {
+		text = append(text, a.Counts, a.Planned, a.Window)
+	}
+	for i, w := range o.Total.Series[0].Windows {
+		text = append(text, w.From, w.Aggregate.Counts, o.Windows[i].N())
+	}
+	for _, s := range o.Total.Slices {
+		text = append(text, s.From, s.Sent)
+	}
+	return fmt.Sprint(append(text, o.Latency.N(), o.Latency.Sum(), o.Latency.Max())...)
+}
+
+const shardLength = int64(400 * time.Millisecond)
+
+// playShard plays one part of the run that the tests below cut.
+func playShard(t *testing.T, clock backends.Clock, part load.Shard) shardOutput {
+	t.Helper()
+	return outputOf(t, shard(t, clock, part, clock.Now()+1e6, shardLength))
+}
+
+// TestShards: two shards of one plan, each with a player of its own, give together exactly the counts
+// of the whole run: of the node, of each kind of request, and of each window.
+func TestShards(t *testing.T) {
+	clock := backends.Clock{Origin: time.Now().Add(-time.Hour)}
+	whole := playShard(t, clock, load.Shard{})
 	for _, n := range []int{2, 3} {
-		var all measure.Total
+		var all shardOutput
 		for i := range n {
-			part := shard(t, clock, load.Shard{Index: i, Count: n}, clock.Now()+1e6, length)
-			if part.Aggregate.Sent == 0 || part.Aggregate.Sent >= whole.Aggregate.Sent {
-				t.Errorf("shard %d of %d sent %d of %d", i, n, part.Aggregate.Sent, whole.Aggregate.Sent)
+			part := playShard(t, clock, load.Shard{Index: i, Count: n})
+			if sent := part.Total.Aggregate.Sent; sent == 0 || sent >= whole.Total.Aggregate.Sent {
+				t.Errorf("shard %d of %d sent %d of %d", i, n, sent, whole.Total.Aggregate.Sent)
 			}
-			all.MergeShard(&part)
+			all.merge(part)
 		}
-		if got, want := books(all), books(whole); got != want {
+		if got, want := all.books(), whole.books(); got != want {
 			t.Errorf("%d shards\n%s\nwhole\n%s", n, got, want)
 		}
 	}
-	a := whole.Aggregate
-	if a.Failed() == 0 || a.Good != a.OK() || a.Planned != a.Sent || len(whole.Series[0].Windows) != 4 {
-		t.Errorf("whole: %+v, %+v, %d windows", a.Counts, a.PlayerCounts, len(whole.Series[0].Windows))
+	a := whole.Total.Aggregate
+	if a.Failed() == 0 || a.Good != a.OK() || a.Planned != a.Sent || len(whole.Windows) != 4 {
+		t.Errorf("whole: %+v, %+v, %d windows", a.Counts, a.PlayerCounts, len(whole.Windows))
+	}
+}
+
+// shardFile names the file that TestShardProcess writes, in the process that TestShardProcesses starts.
+const shardFile = "SLUICE_TEST_SHARD_FILE"
+
+// TestShardProcesses: two processes that share nothing but the plan and their number play a shard
+// each. What they write, merged, has exactly the counts of the run of one process.
+func TestShardProcesses(t *testing.T) {
+	const shards = 2
+	var files [shards]string
+	var children [shards]*exec.Cmd
+	for i := range shards {
+		files[i] = filepath.Join(t.TempDir(), "shard.json")
+		children[i] = exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestShardProcess$")
+		children[i].Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s", shardFile, i, shards, files[i]))
+		if err := children[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := playShard(t, backends.Clock{Origin: time.Now().Add(-time.Hour)}, load.Shard{})
+	var all shardOutput
+	for i, child := range children {
+		if err := child.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var part shardOutput
+		if err := json.Unmarshal(text, &part); err != nil {
+			t.Fatal(err)
+		}
+		all.merge(part)
+	}
+	if got, want := all.books(), whole.books(); got != want {
+		t.Errorf("%d processes\n%s\none process\n%s", shards, got, want)
+	}
+}
+
+// TestShardProcess plays a shard in the child processes of TestShardProcesses, and nothing elsewhere.
+func TestShardProcess(t *testing.T) {
+	text, child := os.LookupEnv(shardFile)
+	if !child {
+		return
+	}
+	var part load.Shard
+	var file string
+	if _, err := fmt.Sscan(text, &part.Index, &part.Count, &file); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(playShard(t, backends.Clock{Origin: time.Now().Add(-time.Hour)}, part))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
