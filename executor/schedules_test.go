@@ -11,7 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/stats/statstest"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -136,7 +136,7 @@ stages:
 		gaps = append(gaps, float64(times[i]-times[i-1])/1e9)
 	}
 	slices.Sort(gaps)
-	d, limit := stats.KS(gaps, func(x float64) float64 { return -math.Expm1(-250 * x) }), stats.KSCritical(len(gaps), 0.01)
+	d, limit := statstest.KS(gaps, func(x float64) float64 { return -math.Expm1(-250 * x) }), statstest.KSCritical(len(gaps), 0.01)
 	if d > limit {
 		t.Errorf("KS distance %.4f of %d gaps, the critical value is %.4f", d, len(gaps), limit)
 	}

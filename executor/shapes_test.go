@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/stats/statstest"
 	"github.com/sluice-bench/sluice/executor/trial"
 )
 
@@ -278,7 +278,7 @@ func TestRandomShapes(t *testing.T) {
 				if math.Abs(mean-1) > 5*c.cv/math.Sqrt(m) || math.Abs(cv-c.cv) > 5*c.cv*math.Sqrt((0.5+2*c.cv*c.cv)/m) {
 					t.Errorf("%s: mean gap %v, variation %v", name, mean, cv)
 				}
-				if d, limit := stats.KS(gaps, c.cdf), stats.KSCritical(len(gaps), 0.001); d > limit {
+				if d, limit := statstest.KS(gaps, c.cdf), statstest.KSCritical(len(gaps), 0.001); d > limit {
 					t.Errorf("%s: distance %v to its distribution, limit %v", name, d, limit)
 				}
 			}

@@ -78,6 +78,7 @@ executor/program -> backends executor/feed executor/feed/format executor/graph e
 	scenario/language scenario/metric scenario/regular scenario/source
 executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
+executor/stats/statstest ->
 executor/trial -> backends executor/drive executor/feed executor/load executor/measure
 	executor/observe executor/program executor/result executor/stats executor/verdict scenario
 	scenario/expression scenario/metric scenario/source

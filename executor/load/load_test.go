@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/stats/statstest"
 )
 
 // pinned is the hash of the first 1,000 arrivals of one seed.
@@ -177,8 +177,8 @@ func TestPoisson(t *testing.T) {
 			t.Errorf("seed %d: variance of counts per second %v, want about %v", seed, variance, rate)
 		}
 		slices.Sort(gaps)
-		if d := stats.KS(gaps,
-			func(x float64) float64 { return 1 - math.Exp(-x) }); d > stats.KSCritical(n, 0.01) {
+		if d := statstest.KS(gaps,
+			func(x float64) float64 { return 1 - math.Exp(-x) }); d > statstest.KSCritical(n, 0.01) {
 			t.Errorf("seed %d: distance %v to the exponential", seed, d)
 		}
 		// Given their number, the arrivals are uniform over time.
@@ -186,7 +186,7 @@ func TestPoisson(t *testing.T) {
 		for i := range at {
 			at[i] = float64(dues[i]) / float64(dues[n-1])
 		}
-		if d := stats.KS(at, func(x float64) float64 { return x }); d > stats.KSCritical(n-1, 0.01) {
+		if d := statstest.KS(at, func(x float64) float64 { return x }); d > statstest.KSCritical(n-1, 0.01) {
 			t.Errorf("seed %d: distance %v to the uniform", seed, d)
 		}
 	}

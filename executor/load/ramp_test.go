@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/stats/statstest"
 )
 
 // from0 begins a ramp at a rate other than 0: at once.
@@ -258,8 +258,8 @@ func TestRandomRamp(t *testing.T) {
 			gaps[i], last = count-last, count
 		}
 		slices.Sort(gaps)
-		if d := stats.KS(gaps,
-			func(x float64) float64 { return 1 - math.Exp(-x) }); d > stats.KSCritical(len(gaps), 0.01) {
+		if d := statstest.KS(gaps,
+			func(x float64) float64 { return 1 - math.Exp(-x) }); d > statstest.KSCritical(len(gaps), 0.01) {
 			t.Errorf("%s: distance %v to the exponential", name, d)
 		}
 	}

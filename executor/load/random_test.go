@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/stats/statstest"
 )
 
 // moments are mean and coefficient of variation of the gaps, in means of the rate.
@@ -40,7 +40,7 @@ func TestGamma(t *testing.T) {
 	gaps[0] = float64(dues[0]) / 1e9 * rate * 4
 	slices.Sort(gaps)
 	erlang := func(x float64) float64 { return 1 - math.Exp(-x)*(1+x+x*x/2+x*x*x/6) }
-	if d := stats.KS(gaps, erlang); d > stats.KSCritical(n, 0.01) {
+	if d := statstest.KS(gaps, erlang); d > statstest.KSCritical(n, 0.01) {
 		t.Errorf("distance %v to the Erlang distribution", d)
 	}
 	// Shape 1/4, below 1: half of all gaps lie below the median.
@@ -151,7 +151,7 @@ func TestExact(t *testing.T) {
 	for _, due := range all(Exact(Poisson(1000, seed), 10*second)) {
 		at = append(at, float64(due)/1e10)
 	}
-	if d := stats.KS(at, func(x float64) float64 { return x }); d > stats.KSCritical(len(at), 0.01) {
+	if d := statstest.KS(at, func(x float64) float64 { return x }); d > statstest.KSCritical(len(at), 0.01) {
 		t.Errorf("distance %v to the uniform", d)
 	}
 	// Without cuts it is what it was.

@@ -1,3 +1,7 @@
+// Package stats implements distributions, ranks and confidence bounds. It is the only importer of hdrhistogram, and keeps no state between calls.
+//
+// Percentiles are nearest rank everywhere: the p-th percentile of n values is the ⌈p·n/100⌉-th
+// smallest, a value that really occurred, and monotone in p.
 package stats
 
 import (

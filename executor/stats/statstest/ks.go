@@ -1,4 +1,5 @@
-package stats
+// Package statstest tests whether values come from a distribution.
+package statstest
 
 import "math"
 
