@@ -1,3 +1,6 @@
+// Package observe reads counters beside the samples: this process's own health, and the server's
+// statistics. Everything is a snapshot at a time of the run clock, and the difference between two
+// of them. It judges nothing and starts no goroutines.
 package observe
 
 import (
@@ -113,4 +116,19 @@ func availableCPUs(cpus float64, proc, cgroup string) float64 {
 		return min(cpus, q)
 	}
 	return cpus
+}
+
+// GapMeter detects that the whole process stood still: stopped, swapped out, or its machine
+// suspended. A periodic caller reports the time, and the meter keeps the longest gap between two
+// reports. The zero GapMeter is ready to use.
+type GapMeter struct {
+	last, Longest int64 // in ns
+}
+
+// Tick reports the time on the run clock.
+func (g *GapMeter) Tick(now int64) {
+	if g.last != 0 {
+		g.Longest = max(g.Longest, now-g.last)
+	}
+	g.last = now
 }

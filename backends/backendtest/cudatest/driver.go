@@ -7,7 +7,9 @@ package cudatest
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,4 +110,25 @@ func (d *Driver) Left(t testing.TB) string {
 		return ""
 	}
 	return fmt.Sprintf("memory %v, contexts %d, current %d", names, contexts, current)
+}
+
+// Regions returns the number of registered GPU regions of the server at an HTTP URL, by GPU.
+func Regions(t testing.TB, url string) map[int]int {
+	t.Helper()
+	reply, err := http.Get(url + "/v2/cudasharedmemory/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	var list []struct {
+		Device int `json:"device_id"`
+	}
+	if err := json.NewDecoder(reply.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	regions := map[int]int{}
+	for _, r := range list {
+		regions[r.Device]++
+	}
+	return regions
 }
