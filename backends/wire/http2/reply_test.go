@@ -203,7 +203,10 @@ var replies = []struct{ name, says, want string }{
 		"priority and padding", "frame 1 2d 1 02 0000000000 88 0000|",
 		`broken 0 protocol "the reply is not gRPC: its content-type is \"\"" ""`,
 	},
-	{"push", "frame 5 4 1 0000000288", `broken 0 protocol "the server pushed a reply that was not requested" ""`},
+	{
+		"push", "frame 5 4 1 0000000288",
+		`broken 0 protocol "the server pushed a reply that was not requested" ""`,
+	},
 	{
 		"bad settings", "frame 4 0 0 000400",
 		`broken 0 protocol "the server sent a SETTINGS frame that cannot be read" ""`,
