@@ -26,12 +26,13 @@ func Check(d *scenario.Dataset) (rows int, streams []int, diags source.Diagnosti
 	return len(r.Records), streams, r.Diags
 }
 
-// Times are the timestamps of a dataset's rows, ns, ascending: what a schedule without a file plays.
+// Times returns the timestamps of a dataset's rows, ns, ascending, for a schedule without a file.
 func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	fail := func(pos source.Pos, format string, args ...any) source.Diagnostics {
 		return source.Diagnostics{{
 			Severity: source.Error, Code: "timestamps", Pos: pos, Summary: fmt.Sprintf(format, args...),
-			Detail: `a row says when it is due by "timestamp": [ms], or in units of the data's time_unit; times without requests stand in a file of their own: schedule: {file: …}`,
+			Detail: `a row says when it is due by "timestamp": [ms], or in units of the data's time_unit; ` +
+				"times without requests stand in a file of their own: schedule: {file: …}",
 		}}
 	}
 	switch {
@@ -41,7 +42,8 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 		return format.TraceTimes(d, fail)
 	case !format.Readable(d):
 		return nil, source.Diagnostics{{
-			Severity: source.Error, Code: codeUnbuilt, Pos: d.Pos, Summary: "this version cannot read the timestamps of this data yet",
+			Severity: source.Error, Code: codeUnbuilt, Pos: d.Pos,
+			Summary: "this version cannot read the timestamps of this data yet",
 		}}
 	}
 	r := format.Read(d)

@@ -14,7 +14,9 @@ import (
 
 // decode makes a tensor of a value, and says how many items of a batch it holds where it has the
 // batch dimension (else 0). The error text starts where the tensor's name ends: "[3]: …" or ": …".
-func (b *builder) decode(p *backends.Port, v *format.Value, what string) (t backends.Tensor, items int64, err error) {
+func (b *builder) decode(
+	p *backends.Port, v *format.Value, what string,
+) (t backends.Tensor, items int64, err error) {
 	t = backends.Tensor{Name: p.Name, Type: p.Type}
 	if v.Type != "" && v.Type != string(p.Type) {
 		return t, 0, fmt.Errorf(": datatype is %s, the model's is %s", v.Type, p.Type)

@@ -286,7 +286,8 @@ func cellElements(t tensor.DataType, text []byte) (e Elements, err error) {
 			return e, fmt.Errorf(": %.64q is not a bool", text)
 		}
 		e.Data, err = tensor.AppendElement(nil, t, b)
-	case !jsonscan.IsNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
+	case !jsonscan.IsNumber(text) &&
+		string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
 		return e, fmt.Errorf(": %.64q does not fit %s: it is no number", text, t)
 	default:
 		e.Data, err = tensor.AppendNumber(nil, t, text)

@@ -28,7 +28,9 @@ type traceRow struct {
 }
 
 // TraceTimes returns the timestamps of a dataset's trace, ns.
-func TraceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) source.Diagnostics) ([]int64, source.Diagnostics) {
+func TraceTimes(
+	d *scenario.Dataset, fail func(source.Pos, string, ...any) source.Diagnostics,
+) ([]int64, source.Diagnostics) {
 	unit := TimeUnit(d)
 	var times []int64
 	left := int64(maxFile)

@@ -16,7 +16,8 @@ import (
 //	file   := { "data": [ step, … ] [, "validation_data": [ step, … ] ] }     rows
 //	        | { "data": [ [step, …], … ] [, "validation_data": [ [step, …], … ] ] }     sequences
 //	step   := { tensorName: tensor, … }
-//	tensor := array | { "b64": text [, "shape": [d, …]] } | { "content": array | {"b64": text} [, "shape": [d, …]] }
+//	tensor := array | { "b64": text [, "shape": [d, …]] }
+//	        | { "content": array | {"b64": text} [, "shape": [d, …]] }
 //
 // Arrays are flat in row-major order, or nested as the shape.
 func (r *Rows) readPerfAnalyzer(data []byte) error {
@@ -35,7 +36,8 @@ func (r *Rows) readPerfAnalyzer(data []byte) error {
 			expected, expectedStreams = r.steps(&c, "validation_data")
 		default: // perf_analyzer takes others and does not read them, and a slip would leave something out
 			const meant = "validation_data"
-			if near := source.Nearest(key, []string{meant}); near != "" && strings.Contains(key, "data") && len(key) <= len(meant)+2 {
+			near := source.Nearest(key, []string{meant})
+			if near != "" && strings.Contains(key, "data") && len(key) <= len(meant)+2 {
 				c.Fail("a file of rows has no %q: did you mean %q", key, near)
 			}
 			unread = append(unread, strconv.Quote(key))

@@ -86,7 +86,10 @@ func Read(d *scenario.Dataset) *Rows {
 }
 
 func newReader(d *scenario.Dataset) *Rows {
-	return &Rows{dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, most: maxRecords, names: names{}}
+	return &Rows{
+		dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, most: maxRecords,
+		names: names{},
+	}
 }
 
 // room makes room for one more row, or says that there is none.
@@ -99,7 +102,9 @@ func (r *Rows) room() error {
 }
 
 func (r *Rows) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
-	r.Diags = append(r.Diags, source.Diagnostic{Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)})
+	r.Diags = append(r.Diags, source.Diagnostic{
+		Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...),
+	})
 	return &r.Diags[len(r.Diags)-1]
 }
 
@@ -199,7 +204,8 @@ func mapFormat(c *jsonscan.Scanner) (string, error) {
 	case c.Peek() == '{':
 		return formatLines, nil
 	}
-	return "", errors.New(`there are no rows: the file must hold {"data": [row, …]}, [row, …], or a row a line`)
+	return "", errors.New(
+		`there are no rows: the file must hold {"data": [row, …]}, [row, …], or a row a line`)
 }
 
 // unused refuses columns that the plan names and no row has.

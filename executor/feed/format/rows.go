@@ -16,7 +16,8 @@ import (
 //
 //	row   := { member, … }
 //	member := tensorName: data | "inputs": {tensorName: data, …} | "outputs": {tensorName: data, …}
-//	        | "parameters": {name: scalar, …} | "timestamp": number | "delay": number | "session_id": text | "id": text
+//	        | "parameters": {name: scalar, …} | "timestamp": number | "delay": number
+//	        | "session_id": text | "id": text
 //	        | "inputs": [v2 input, …] | "outputs": [v2 output, …]     as in a KServe v2 body
 //	data  := scalar | tensor as in perf_analyzer's JSON
 //

@@ -77,7 +77,8 @@ func (r *Rows) columnFields(head []string) ([][]string, error) {
 // ColumnField returns the field that a column is read as if the plan does not say.
 func ColumnField(column string) string {
 	part, _, dotted := strings.Cut(column, ".")
-	if slices.Contains(aboutRow[:], column) || dotted && (part == "inputs" || part == "outputs" || part == "parameters") {
+	inPart := dotted && (part == "inputs" || part == "outputs" || part == "parameters")
+	if inPart || slices.Contains(aboutRow[:], column) {
 		return column
 	}
 	return "inputs." + column

@@ -14,7 +14,8 @@ import (
 // readV2 reads KServe v2 bodies, one after the other, as they stand:
 //
 //	file   := body … | body raw     raw: the data of inputs with "binary_data_size", in their order
-//	body   := { "inputs": [ input, … ] [, "outputs": [ output, … ]] [, "parameters": { … }] [, "id": text] }
+//	body   := { "inputs": [ input, … ] [, "outputs": [ output, … ]]
+//	            [, "parameters": { … }] [, "id": text] }
 //	        | [ input, … ] | input
 //	input  := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ] [, "parameters": { … }] }
 //	output := { "name": text [, "parameters": { "classification": N, … }] }
