@@ -125,7 +125,7 @@ func (c *conditions) wrong(v *layer.Variable) bool {
 }
 
 func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
-	return slices.ContainsFunc(c.reading.Diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
+	return slices.ContainsFunc(c.Diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
 }
 
 // expressionNames are the places, the plan's variables and the values of a point as expressions see them.

@@ -126,6 +126,7 @@ func NewSteps(from, most, step, responses int) *Steps {
 	return s
 }
 
+// Slots returns how many slots are open now.
 func (s *Steps) Slots(int64) int { return int(s.open.Load()) }
 
 // countServed counts one more served slot and reports whether slots were opened.

@@ -151,8 +151,9 @@ func example(k kind) string {
 		return "64MiB"
 	case power:
 		return "500W"
+	default:
+		return "10"
 	}
-	return "10"
 }
 
 // mismatch refuses an operator whose operands have no rule.

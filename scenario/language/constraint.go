@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// The forms of names and of texts with a syntax of their own.
 var (
 	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
@@ -77,6 +78,7 @@ func Magnitude(v any) float64 {
 	return 0
 }
 
+// OneWord reports a word that is not among words as a diagnostic about key; nil: it is.
 func OneWord(word, key string, words []string) *source.Diagnostic {
 	if slices.Contains(words, word) {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// Dataset holds the keys of one set of data, or of the plan's own.
 type Dataset struct {
 	At Place `def:"dataset" name:"dataset"`
 	// Inputs are drawn: all of them random or zero, or each by its name; those not listed are random,
@@ -63,18 +64,21 @@ type Dataset struct {
 	StringLength *Dist[int64, Number] `plan:"string_length" with:"generate" default:"128"`
 }
 
+// Files names files by pattern.
 type Files struct {
 	At   Place        `title:"path or list of path"`
 	One  *Val[Path]   `form:"scalar"`
 	Many []*Val[Path] `form:"list"`
 }
 
+// Generate holds the generators of inputs.
 type Generate struct {
 	At     Place            `title:"random, zero, or map of generator"`
 	Word   *Val[string]     `form:"scalar" words:"random zero"`
 	Inputs *Dict[Generator] `form:"map"`
 }
 
+// Generator says how one input is generated.
 type Generator struct {
 	At       Place         `union:"generator" def:"generator_map" title:"scalar, list or map"`
 	Constant *Val[element] `form:"scalar"`
@@ -136,6 +140,7 @@ type Prompts struct {
 	Audio *Audio `plan:"audio"`
 }
 
+// Prefixes holds the keys of shared prefixes.
 type Prefixes struct {
 	At Place `def:"prefixes"`
 	// How many prefixes there are.
@@ -146,6 +151,7 @@ type Prefixes struct {
 	Tokens *Val[int64] `plan:"tokens" default:"100" min:"1"`
 }
 
+// Images holds the keys of generated images.
 type Images struct {
 	At Place `def:"images"`
 	// Images in a prompt.
@@ -162,6 +168,7 @@ type Images struct {
 	Format *Val[string] `plan:"format" words:"png jpeg"`
 }
 
+// Audio holds the keys of generated audio.
 type Audio struct {
 	At Place `def:"audio"`
 	// Length in seconds.

@@ -13,13 +13,20 @@ import (
 )
 
 // The leaf types of the plan language that Go has no type for.
+
 type (
-	Rate   float64 // per second
-	Ratio  float64 // 1 is 100%
-	Size   int64   // bytes
-	power  float64 // watts
+	// Rate is a number per second.
+	Rate float64
+	// Ratio is a share: 1 is 100%.
+	Ratio float64
+	// Size is a number of bytes.
+	Size int64
+	// power is a number of watts.
+	power float64
+	// Number is a number without a unit.
 	Number float64
-	Path   string // as written
+	// Path is a file's path as it is written.
+	Path string
 )
 
 // Span is a duration or a number of things; at most one is not zero, and all are for `0s`.

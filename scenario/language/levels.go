@@ -56,6 +56,7 @@ func (l *Levels[T]) Values() []float64 {
 	return all
 }
 
+// Count returns how many values the levels have, without listing those of a fixed step.
 func (l *Levels[T]) Count() int {
 	if l.Factor == nil {
 		return int(min((Magnitude(l.To.V)-Magnitude(l.From.V))/l.Increment()+1, math.MaxInt32))

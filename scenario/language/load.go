@@ -9,6 +9,7 @@ import (
 // Amount is a number of requests in flight, or of requests a second.
 type Amount interface{ int64 | Rate }
 
+// Load holds the keys of a load: when requests are sent.
 type Load struct {
 	At Place `def:"load" name:"load"`
 	// Closed loop: requests in flight. Exactly one of concurrency, rate, intervals, schedule.
@@ -41,6 +42,7 @@ type Load struct {
 	Of *Val[string] `plan:"of" with:"rate" default:"requests" words:"requests sequences sessions"`
 }
 
+// Intervals holds the keys of recorded gaps.
 type Intervals struct {
 	At Place `def:"intervals"`
 	// One gap a line.
@@ -57,6 +59,7 @@ type Intervals struct {
 	AtEnd *Val[string] `plan:"at_end" default:"repeat" words:"repeat stop"`
 }
 
+// Schedule holds the keys of recorded times.
 type Schedule struct {
 	At Place `def:"schedule"`
 	// One time a line; the data's timestamps without it.
@@ -108,16 +111,20 @@ type Quantity[T Amount, X any] struct {
 }
 
 type (
-	Slots     = Quantity[int64, PeriodicForm]
+	// Slots is the value of concurrency.
+	Slots = Quantity[int64, PeriodicForm]
+	// PerSecond is the value of rate.
 	PerSecond = Quantity[Rate, struct{}]
 )
 
+// PeriodicForm is the form that only concurrency has.
 type PeriodicForm struct {
 	// Streaming: more requests in flight each time the newest ones have `responses` responses.
 	// Example: {from: 1, to: 16}
 	Periodic *Periodic `plan:"periodic"`
 }
 
+// Periodic holds the keys of a load that opens slots as responses come.
 type Periodic struct {
 	At Place `def:"periodic"`
 	// Requests in flight at the start.
@@ -134,6 +141,7 @@ type Periodic struct {
 	Responses *Val[int64] `plan:"responses" default:"10" min:"1"`
 }
 
+// Levels holds the keys of several values, from one to another.
 type Levels[T Amount] struct {
 	At Place `def:"levels_$"`
 	// The first level.
@@ -170,6 +178,7 @@ type RampStep[T Amount] struct {
 	Name *Val[string] `plan:"name" is:"label"`
 }
 
+// Search holds the keys of a search for the largest value that holds.
 type Search[T Amount] struct {
 	At Place `def:"search_$"`
 	// The smallest value tried.
@@ -189,12 +198,14 @@ type Search[T Amount] struct {
 	While *Conditions `plan:"while" required:"true"`
 }
 
+// Conditions is one condition, or a list of them.
 type Conditions struct {
 	At   Place             `union:"conditions" title:"expression or list of conditions"`
 	One  *Val[source.Text] `form:"scalar"`
 	Many []*Condition      `form:"list"`
 }
 
+// Condition is an expression that is true or false.
 type Condition struct {
 	At   Place             `union:"condition" title:"expression or map"`
 	That *Val[source.Text] `form:"scalar"`

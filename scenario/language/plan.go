@@ -77,6 +77,7 @@ type Plan struct {
 	Flat []*Stage // the stages of Stages and of its groups, in their order
 }
 
+// Var holds the keys of a declared variable.
 type Var struct {
 	At Place `union:"variable_definition" def:"variable_map" title:"scalar or map"`
 	// The value when nothing sets it. Without one, it must be set.
@@ -110,6 +111,7 @@ type Baseline struct {
 	IfMissing *Val[string] `plan:"if_missing" default:"inconclusive" words:"inconclusive skip"`
 }
 
+// Output holds the keys of what a run writes.
 type Output struct {
 	At Place `def:"output"`
 	// The folder; sluice-results/NAME-TIME without it.

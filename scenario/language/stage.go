@@ -62,6 +62,7 @@ type OutputWanted struct {
 	Parameters *Dict[Val[any]] `plan:"parameters" usual:"{}"`
 }
 
+// Expect holds the keys of what a reply must be.
 type Expect struct {
 	At Place `def:"expect"`
 	// Compare with the outputs that the data expects.
@@ -149,6 +150,7 @@ type Play struct {
 	Goodput *Dict[Val[any]] `plan:"goodput"`
 }
 
+// Defaults holds the keys that every stage starts from.
 type Defaults struct {
 	At   Place `def:"defaults"`
 	Play Play  `inline:"true"`
@@ -161,6 +163,7 @@ type StageEntry struct {
 	Stage *Stage `form:"map"`
 }
 
+// Group holds the keys of stages that run at the same time.
 type Group struct {
 	At Place `def:"group" name:"group of stages"`
 	// Stages that start together.
@@ -177,6 +180,7 @@ type Group struct {
 	Delay *Val[time.Duration] `plan:"delay" default:"0s"`
 }
 
+// Stage holds the keys of a stage.
 type Stage struct {
 	At Place `def:"stage_map" name:"stage"`
 	// Its name, unique in the plan.
@@ -206,6 +210,7 @@ type Mix struct {
 	Weight *Val[Number] `plan:"weight" above:"0"`
 }
 
+// Sequences holds the keys of requests that belong together.
 type Sequences struct {
 	At Place `def:"sequences"`
 	// Sequences at the same time; open loops only, whose arrivals are steps of them.
@@ -225,6 +230,7 @@ type Sequences struct {
 	Serial *Val[bool] `plan:"serial" default:"false"`
 }
 
+// IDs holds the range of sequence ids.
 type IDs struct {
 	At Place `def:"ids"`
 	// The first id.
@@ -268,6 +274,7 @@ type Action struct {
 	Call *Val[string] `plan:"call" is:"call"`
 }
 
+// Until says when a stage ends other than by time or number.
 type Until struct {
 	At   Place        `def:"until_map" title:"word or map"`
 	Word *Val[string] `form:"scalar" words:"stable others"`
@@ -276,6 +283,7 @@ type Until struct {
 	Stable *Stable `plan:"stable" required:"true"`
 }
 
+// Stable holds the keys of windows that must agree.
 type Stable struct {
 	At Place `def:"stable"`
 	// How many windows must agree.
@@ -295,6 +303,7 @@ type Stable struct {
 	Metrics []*Val[source.Text] `plan:"metrics" default:"throughput latency.p95"`
 }
 
+// Assertion is an expression that must hold, with its own keys.
 type Assertion struct {
 	At Place `union:"assertion" def:"assertion_map" name:"assertion" title:"expression or map"`
 	// What must be true. Exactly one of that, slo.

@@ -113,6 +113,7 @@ type Target struct {
 	Log *Log `plan:"log"`
 }
 
+// Protos names the files that describe a gRPC service.
 type Protos struct {
 	At Place `def:"protos"`
 	// Files that define the service.
@@ -126,6 +127,7 @@ type Protos struct {
 	DescriptorSet *Val[Path] `plan:"descriptor_set"`
 }
 
+// InProcess holds the keys of a server inside this process.
 type InProcess struct {
 	At Place `def:"inprocess"`
 	// Where the server is installed.
@@ -140,6 +142,7 @@ type InProcess struct {
 	Options *Dict[Val[any]] `plan:"options" usual:"{}"`
 }
 
+// Metrics holds the keys of a Prometheus endpoint.
 type Metrics struct {
 	At Place `def:"metrics"`
 	// Where the server shows Prometheus metrics.
@@ -153,6 +156,7 @@ type Metrics struct {
 	Match []*Val[string] `plan:"match" default:"*" is:"nonempty"`
 }
 
+// Trace holds Triton's trace settings.
 type Trace struct {
 	At Place `def:"trace"`
 	// What the server traces.
@@ -169,6 +173,7 @@ type Trace struct {
 	LogFrequency *Val[int64] `plan:"log_frequency" default:"0" min:"0"`
 }
 
+// Log holds Triton's log settings.
 type Log struct {
 	At Place `def:"log"`
 	// Whether information is logged.
@@ -188,6 +193,7 @@ type Log struct {
 	Format *Val[string] `plan:"format" words:"default ISO8601"`
 }
 
+// Tensors holds the encoding of tensors, each way.
 type Tensors struct {
 	At Place `def:"tensors"`
 	// How input tensors are sent.
@@ -198,6 +204,7 @@ type Tensors struct {
 	Output *Val[string] `plan:"output" default:"binary" words:"binary json"`
 }
 
+// TLS holds the keys of TLS.
 type TLS struct {
 	At Place `def:"tls"`
 	// Certificates to trust instead of the system's.
@@ -220,6 +227,7 @@ type TLS struct {
 	MinVersion *Val[string] `plan:"min_version" default:"1.2" words:"1.2 1.3"`
 }
 
+// Builtin holds the keys of the embedded server.
 type Builtin struct {
 	At Place `def:"builtin"`
 	// How long one execution takes; the model's own without it.
@@ -254,6 +262,7 @@ type Builtin struct {
 	SlowBody *Val[time.Duration] `plan:"slow_body" default:"0s" max:"1h"`
 }
 
+// Stall holds the keys of a time in which the embedded server answers nothing.
 type Stall struct {
 	At Place `def:"stall"`
 	// When it begins, from the server's start of answering.

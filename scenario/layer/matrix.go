@@ -27,6 +27,7 @@ type Point struct {
 	Open   bool // not known: the matrix is broken, or the place is shared by many stages
 }
 
+// Find returns the value of the axis with that name; nil: the point has none.
 func (p *Point) Find(name string) *Variable {
 	for _, v := range p.Values {
 		if v.Name == name {
@@ -49,6 +50,7 @@ func (p *Point) set(axis string, n *source.Node) {
 	p.Values = append(p.Values, v)
 }
 
+// Names lists the axes, without "matrix.".
 func (p *Point) Names() []string {
 	var names []string
 	for _, v := range p.Values {

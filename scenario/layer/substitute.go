@@ -128,6 +128,7 @@ func (s *Substitution) mentions(n *source.Node, path string) {
 	}
 }
 
+// A reference to a variable, ${NAME}, and a text that is nothing but one. $${ is an escape.
 var (
 	ReferenceForm = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
 	NameInside    = regexp.MustCompile(`^\$\{ *((?:matrix\.)?[A-Za-z_][A-Za-z0-9_]*) *\}$`)

@@ -46,6 +46,7 @@ type Variables struct {
 	Diags source.Diagnostics
 }
 
+// Find returns the variable with that name; nil: there is none.
 func (vs *Variables) Find(name string) *Variable {
 	for _, v := range vs.All {
 		if v.Name == name {
@@ -55,6 +56,7 @@ func (vs *Variables) Find(name string) *Variable {
 	return nil
 }
 
+// Names lists the names in order of declaration.
 func (vs *Variables) Names() []string {
 	var names []string
 	for _, v := range vs.All {

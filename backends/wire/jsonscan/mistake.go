@@ -65,8 +65,9 @@ func (s *Scanner) Err() error {
 		return fmt.Errorf("lists and maps are nested deeper than %d", MaxDepth)
 	case trailing:
 		return fmt.Errorf("%s after the end of the value", s.Found())
+	default:
+		return s.err
 	}
-	return s.err
 }
 
 // Mistake returns Err with its line and column.

@@ -49,5 +49,3 @@ func measure(n *result.Node, samples int, values map[string]float64) *result.Nod
 	}
 	return n
 }
-
-func ptr(v float64) *float64 { return &v }

@@ -42,6 +42,7 @@ type Field struct {
 // Form tells how a value is written.
 type Form uint8
 
+// The forms of values.
 const (
 	JSONTensor Form = iota // JSON: a list, or {"content": …} or {"b64": …} with "shape"
 	JSONAny                // JSON: the same, or a string, number or bool, which is a tensor of one element
