@@ -65,9 +65,9 @@ func TestDistMoments(t *testing.T) {
 
 func TestDistRefusals(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{`{"mean":-1}`, "-1 is no time"},
-		{`{"mean":3601}`, "3601 is no time"},
-		{`{"shape":"normal","mean":1,"std":-1}`, "-1 is no time"},
+		{`{"mean":-1}`, "-1 is not a time"},
+		{`{"mean":3601}`, "3601 is not a time"},
+		{`{"shape":"normal","mean":1,"std":-1}`, "-1 is not a time"},
 		{`{"shape":"uniform","min":0.1}`, "uniform needs max"},
 		{`{"shape":"uniform","min":2,"max":1}`, "max 1 is below min 2"},
 		{`{"shape":"lognormal"}`, "lognormal needs a mean above 0"},
@@ -75,7 +75,7 @@ func TestDistRefusals(t *testing.T) {
 		{`{"shape":"values","values":[1],"weights":[1,2]}`, "2 weights for 1 values"},
 		{`{"shape":"values","values":[1],"weights":[0]}`, "weights add up to 0"},
 		{`{"shape":"values","values":[1,2],"weights":[2,-1]}`, "weight -1"},
-		{`{"shape":"values","values":[-2]}`, "-2 is no time"},
+		{`{"shape":"values","values":[-2]}`, "-2 is not a time"},
 	} {
 		d := decode[Dist](t, []byte(c.text))
 		if err := d.validate(); err == nil || !strings.Contains(err.Error(), c.want) {
