@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// admin is in front of a witness and writes down the calls to /admin, which it answers with the status in their path.
+// admin is in front of a witness and writes down the calls to /admin, which it answers with the
+// status in their path.
 func admin(t *testing.T) (url string, calls func() []string) {
 	t.Helper()
 	w := watch(t, fourInts)
@@ -38,8 +39,8 @@ func admin(t *testing.T) (url string, calls func() []string) {
 	}
 }
 
-// TestBeforeAfter: calls come before and after the stage's nodes, with the target's headers, on every way out; one that fails
-// is a set-up failure.
+// TestBeforeAfter: calls come before and after the stage's nodes, with the target's headers, on
+// every way out; one that fails is a set-up failure.
 func TestBeforeAfter(t *testing.T) {
 	t.Parallel()
 	const head = `
@@ -53,11 +54,16 @@ stages:
 		outcomes            string
 	}{
 		{
-			"around all levels", `  - {id: a, before: [{call: "POST /admin/up"}, {call: "PUT /admin/warm"}], after: [{call: "DELETE /admin/down"}], load: {concurrency: [1, 2]}, for: 5 requests}`,
+			"around all levels",
+			`  - {id: a, before: [{call: "POST /admin/up"}, {call: "PUT /admin/warm"}], after: [{call: "DELETE ` +
+				`/admin/down"}], load: {concurrency: [1, 2]}, for: 5 requests}`,
 			"POST up!, PUT warm!, DELETE down!", 0, "done done",
 		},
 		{
-			"around each point", `  - {id: a, matrix: {batch: [1, 2]}, batch: '${matrix.batch}', repeat: 2, before: [{call: "POST /admin/up-${matrix.batch}"}], after: [{call: "POST /admin/down-${matrix.batch}"}], load: {concurrency: 1}, for: 5 requests}`,
+			"around each point",
+			`  - {id: a, matrix: {batch: [1, 2]}, batch: '${matrix.batch}', repeat: 2, before: [{call: "POST ` +
+				`/admin/up-${matrix.batch}"}], after: [{call: "POST /admin/down-${matrix.batch}"}], load: ` +
+				`{concurrency: 1}, for: 5 requests}`,
 			"POST up-1!, POST down-1!, POST up-2!, POST down-2!, POST up-1!, POST down-1!", 0, "done done",
 		},
 		{
@@ -127,7 +133,8 @@ stages:
 	}
 }
 
-// TestReadyAfterBefore: the real request that shows that a model is there comes after what its stage does first.
+// TestReadyAfterBefore: the real request that shows that a model is there comes after what its
+// stage does first.
 func TestReadyAfterBefore(t *testing.T) {
 	t.Parallel()
 	url, calls := admin(t)
@@ -137,7 +144,8 @@ target: {backend: kserve, url: URL, model: m}
 stages:
   - {id: a, before: [{call: "POST /admin/bad"}], load: {concurrency: 1}, for: 5 requests}
 `, url, Env{})
-	if n := node(t, r, "a"); n.Outcome != result.Failed || !strings.Contains(n.Reason, "before: POST") || len(calls()) != 1 {
+	if n := node(t, r, "a"); n.Outcome != result.Failed || !strings.Contains(n.Reason, "before: POST") ||
+		len(calls()) != 1 {
 		t.Errorf("%s %s", n.Outcome, n.Reason)
 	}
 }

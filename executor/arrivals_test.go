@@ -44,7 +44,8 @@ stages:
 	}
 }
 
-// TestPhases: what was due in a named hold of a ramp is counted there, and unscoped numbers are those of all holds.
+// TestPhases: what was due in a named hold of a ramp is counted there, and unscoped numbers are
+// those of all holds.
 func TestPhases(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -67,7 +68,8 @@ stages:
       - requests.count == 160
 `, s.GRPCURL(), Env{})
 	for _, a := range node(t, r, "s").Assertions {
-		if a.Observed == nil || a.Limit == nil || *a.Observed != *a.Limit { // the verdict is open where the client was late
+		// The verdict is open where the client was late
+		if a.Observed == nil || a.Limit == nil || *a.Observed != *a.Limit {
 			t.Errorf("%s: %s: %s", a.ID, a.Verdict, a.Reason)
 		}
 	}
@@ -76,11 +78,13 @@ stages:
 	}
 }
 
-// TestRowTimes: without a file of its own a schedule plays the timestamps of the data's rows: each row once, at its time.
+// TestRowTimes: without a file of its own a schedule plays the timestamps of the data's rows: each
+// row once, at its time.
 func TestRowTimes(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "rows.json")
-	text := `{"data":[{"IN":[1],"timestamp":[0]},{"IN":[2],"timestamp":[20]},{"IN":[3],"timestamp":[20]},{"IN":[4],"timestamp":[60]},{"IN":[5],"timestamp":[200]}]}`
+	text := `{"data":[{"IN":[1],"timestamp":[0]},{"IN":[2],"timestamp":[20]},{"IN":[3],"timestamp":[20]},` +
+		`{"IN":[4],"timestamp":[60]},{"IN":[5],"timestamp":[200]}]}`
 	if err := os.WriteFile(data, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -112,13 +116,15 @@ stages:
 		}
 		slices.Sort(rows) // two that are due at once may arrive in either order
 		if !slices.Equal(rows, c.rows) || !slices.Equal(ms, c.ms) {
-			t.Errorf("schedule {%s}: rows %v at %v ms, want %v at %v: %s", c.keys, rows, ms, c.rows, c.ms, r.Nodes[0].Reason)
+			t.Errorf("schedule {%s}: rows %v at %v ms, want %v at %v: %s",
+				c.keys, rows, ms, c.rows, c.ms, r.Nodes[0].Reason)
 		}
 	}
 }
 
-// TestNoStartBurst: at 50/s nothing is sent ahead of the plan, the first request neither: arrivals are not gathered before
-// the clock starts. While client and server were on time, no window of 100 ms has more than one above the plan's five at the server.
+// TestNoStartBurst: at 50/s nothing is sent ahead of the plan, the first request neither: arrivals
+// are not gathered before the clock starts. While client and server were on time, no window of 100
+// ms has more than one above the plan's five at the server.
 func TestNoStartBurst(t *testing.T) {
 	const window = 100_000_000
 	for _, transport := range []string{"http", "grpc"} {
@@ -157,8 +163,9 @@ stages:
 	}
 }
 
-// onTime reports whether each request that was under way between a due time and the end of its window was answered within half
-// a gap of its own due time: the server's stamp lies between the two.
+// onTime reports whether each request that was under way between a due time and the end of its
+// window was answered within half a gap of its own due time: the server's stamp lies between the
+// two.
 func onTime(list []backends.Sample, due, window int64) bool {
 	const most = 10_000_000
 	return !slices.ContainsFunc(list, func(q backends.Sample) bool {
@@ -166,11 +173,14 @@ func onTime(list []backends.Sample, due, window int64) bool {
 	})
 }
 
-// TestInFlightCap: neither a rate with a bound on what is in flight nor a number in flight is ever exceeded, however late
-// replies come.
+// TestInFlightCap: neither a rate with a bound on what is in flight nor a number in flight is ever
+// exceeded, however late replies come.
 func TestInFlightCap(t *testing.T) {
 	t.Parallel()
-	for _, load := range []string{"load: {rate: {ramp: [{to: 2000/s, over: 200ms}]}, arrivals: poisson, max_in_flight: 9}", "load: {concurrency: 9}, for: 200 requests"} {
+	for _, load := range []string{
+		"load: {rate: {ramp: [{to: 2000/s, over: 200ms}]}, arrivals: poisson, max_in_flight: 9}",
+		"load: {concurrency: 9}, for: 200 requests",
+	} {
 		w := watch(t, func(w *witness) { w.dim, w.takes = 4, 20_000_000 })
 		p := compile(t, `
 version: 1

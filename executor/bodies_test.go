@@ -12,15 +12,22 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestBodyBatches: the throughput of whole bodies counts the items of their batches, and has no data where these cannot be read.
+// TestBodyBatches: the throughput of whole bodies counts the items of their batches, and has no
+// data where these cannot be read.
 func TestBodyBatches(t *testing.T) {
 	for name, c := range map[string]struct {
 		body, over string
 		items      float64 // 0: unknown
 	}{
-		"json":     {`{"inputs":[{"name":"IN","shape":[3,4],"datatype":"INT32","data":[1,2,3,4,1,2,3,4,1,2,3,4]}]}`, "http", 3},
+		"json": {
+			`{"inputs":[{"name":"IN","shape":[3,4],"datatype":"INT32","data":[1,2,3,4,1,2,3,4,1,2,3,4]}]}`, "http", 3,
+		},
 		"no shape": {`{"inputs":[{"name":"IN","datatype":"INT32","data":[1,2,3,4]}]}`, "http", 0},
-		"message":  {string(append(bytesField(1, []byte("m")), bytesField(5, append(bytesField(1, []byte("IN")), bytesField(3, []byte{5, 4})...))...)), "grpc", 5},
+		"message": {
+			string(append(bytesField(1, []byte("m")),
+				bytesField(5, append(bytesField(1, []byte("IN")), bytesField(3, []byte{5, 4})...))...)),
+			"grpc", 5,
+		},
 		"no input": {string(bytesField(1, []byte("m"))), "grpc", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,8 +50,10 @@ stages: [{id: s, load: {concurrency: 1}, for: 20 requests}]
 			}
 			flow, known := n.Metrics[metric.Throughput].Stat(metric.Stat{})
 			rate, _ := n.Metrics["requests.rate"].Stat(metric.Stat{})
-			if len(n.Errors) > 0 || known != (c.items > 0) || noted == known || known && math.Abs(flow-c.items*rate) > 1e-6*flow {
-				t.Errorf("throughput %v (%v), %v requests a second, errors %v, findings %v", flow, known, rate, n.Errors, n.Validity.Findings)
+			if len(n.Errors) > 0 || known != (c.items > 0) || noted == known ||
+				known && math.Abs(flow-c.items*rate) > 1e-6*flow {
+				t.Errorf("throughput %v (%v), %v requests a second, errors %v, findings %v",
+					flow, known, rate, n.Errors, n.Validity.Findings)
 			}
 		})
 	}

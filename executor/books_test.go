@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// tallies are the counts of a measurement as they are stored. Planned is read from the goodput of a bound that everything
-// keeps: good/planned.
+// tallies are the counts of a measurement as they are stored. Planned is read from the goodput of a
+// bound that everything keeps: good/planned.
 type tallies struct{ planned, sent, ok, failed, dropped, incomplete int64 }
 
 func booksOf(m map[string]*result.Metric) (b tallies) {
@@ -34,12 +34,15 @@ func booksOf(m map[string]*result.Metric) (b tallies) {
 	return b
 }
 
-// TestBooks: of every shape of load, planned is sent and dropped, and sent is ok, failed and stopped; of the node, of its
-// parts, and of its repeats together. Whatever the machine's mood, what was planned is what the plan says.
+// TestBooks: of every shape of load, planned is sent and dropped, and sent is ok, failed and
+// stopped; of the node, of its parts, and of its repeats together. Whatever the machine's mood,
+// what was planned is what the plan says.
 func TestBooks(t *testing.T) {
 	t.Parallel()
-	slow := builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.03}, Instances: 2, Errors: 0.2, Seed: 2} // fails each few requests
-	ends := slow                                                                                       // with requests in flight, however late they are cut off
+	// Fails each few requests
+	slow := builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.03}, Instances: 2, Errors: 0.2, Seed: 2}
+	// With requests in flight, however late they are cut off
+	ends := slow
 	ends.Stall = &builtin.Stall{At: 250 * time.Millisecond, For: time.Hour}
 	for name, c := range map[string]struct {
 		keys    string
@@ -48,25 +51,48 @@ func TestBooks(t *testing.T) {
 		stops   bool
 		config  *builtin.Config // nil: slow
 	}{
-		"drop":          {keys: "load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100, drops: true},
-		"wait":          {keys: "load: {rate: 200/s, max_in_flight: 3}, for: 500ms, drain: 0s", planned: 100, drops: true, stops: true},
-		"poisson":       {keys: "load: {rate: 200/s, arrivals: {cv: 1, exact: true}, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100, drops: true},
-		"warm-up":       {keys: "warmup: 100ms, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100, drops: true},
+		"drop": {
+			keys: "load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100, drops: true,
+		},
+		"wait": {
+			keys: "load: {rate: 200/s, max_in_flight: 3}, for: 500ms, drain: 0s", planned: 100, drops: true,
+			stops: true,
+		},
+		"poisson": {
+			keys: "load: {rate: 200/s, arrivals: {cv: 1, exact: true}, max_in_flight: 3, overflow: drop}, for: " +
+				"500ms",
+			planned: 100, drops: true,
+		},
+		"warm-up": {
+			keys: "warmup: 100ms, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100,
+			drops: true,
+		},
 		"count":         {keys: "load: {rate: 200/s, max_in_flight: 3}, for: 40 requests", planned: 40},
 		"closed":        {keys: "load: {concurrency: 3}, for: 400ms, drain: 0s", stops: true, config: &ends},
 		"closed, count": {keys: "load: {concurrency: 3}, for: 21 requests", planned: 21},
 		"think":         {keys: "load: {concurrency: 3, think: 5ms}, for: 21 requests", planned: 21},
 		"ramp": {
-			keys:    "load: {rate: {ramp: [{to: 100/s, over: 200ms, hold: 300ms, name: a}, {to: 200/s, over: 100ms, hold: 200ms}]}, max_in_flight: 3, overflow: drop}",
+			keys: "load: {rate: {ramp: [{to: 100/s, over: 200ms, hold: 300ms, name: a}, {to: 200/s, over: " +
+				"100ms, hold: 200ms}]}, max_in_flight: 3, overflow: drop}",
 			planned: 70, drops: true,
 		},
 		"ramp, wait": {
-			keys:    "load: {rate: {ramp: [{to: 100/s, over: 200ms, hold: 300ms, name: a}, {to: 200/s, over: 100ms, hold: 200ms}]}, max_in_flight: 3}, drain: 0s",
+			keys: "load: {rate: {ramp: [{to: 100/s, over: 200ms, hold: 300ms, name: a}, {to: 200/s, over: " +
+				"100ms, hold: 200ms}]}, max_in_flight: 3}, drain: 0s",
 			planned: 70, drops: true, stops: true,
 		},
-		"mix":     {keys: "mix: {a: {weight: 3}, b: {weight: 1}}, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100, drops: true},
-		"repeats": {keys: "repeat: 2, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 250ms", planned: 100, drops: true},
-		"windows": {keys: "load: {concurrency: 2}, until: {stable: {window: 100ms, windows: 2, within: 900%, max_windows: 4}}"},
+		"mix": {
+			keys: "mix: {a: {weight: 3}, b: {weight: 1}}, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, " +
+				"for: 500ms",
+			planned: 100, drops: true,
+		},
+		"repeats": {
+			keys: "repeat: 2, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 250ms", planned: 100,
+			drops: true,
+		},
+		"windows": {
+			keys: "load: {concurrency: 2}, until: {stable: {window: 100ms, windows: 2, within: 900%, max_windows: 4}}",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,13 +110,15 @@ stages: [{id: s, `+c.keys+`, goodput: {latency: 1h}, assert: [errors.ratio <= 10
 					dropped = 0
 				}
 				stopped := b.sent - b.ok - b.failed
-				if b.planned != b.sent+dropped || stopped < 0 || b.incomplete < stopped || b.incomplete > stopped+dropped {
+				if b.planned != b.sent+dropped || stopped < 0 || b.incomplete < stopped ||
+					b.incomplete > stopped+dropped {
 					t.Errorf("%s: %+v", where, b)
 				}
 			}
 			all := booksOf(n.Metrics)
 			check("node", all)
-			if c.planned > 0 && all.planned != c.planned || c.drops != (all.dropped > 0) || c.stops && all.incomplete == 0 || all.ok == 0 || all.failed == 0 {
+			if c.planned > 0 && all.planned != c.planned || c.drops != (all.dropped > 0) ||
+				c.stops && all.incomplete == 0 || all.ok == 0 || all.failed == 0 {
 				t.Errorf("node: %+v, want %d planned", all, c.planned)
 			}
 			var phases, entries tallies
@@ -119,11 +147,14 @@ stages: [{id: s, `+c.keys+`, goodput: {latency: 1h}, assert: [errors.ratio <= 10
 }
 
 func (b tallies) plus(o tallies) tallies {
-	return tallies{b.planned + o.planned, b.sent + o.sent, b.ok + o.ok, b.failed + o.failed, b.dropped + o.dropped, b.incomplete + o.incomplete}
+	return tallies{
+		b.planned + o.planned, b.sent + o.sent, b.ok + o.ok, b.failed + o.failed, b.dropped + o.dropped,
+		b.incomplete + o.incomplete,
+	}
 }
 
-// TestLittlesLaw: in a closed loop the requests in flight are the rate of completions times their mean latency: as many as the
-// samples themselves say, and never more than there are slots.
+// TestLittlesLaw: in a closed loop the requests in flight are the rate of completions times their
+// mean latency: as many as the samples themselves say, and never more than there are slots.
 func TestLittlesLaw(t *testing.T) {
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.02}, Instances: 2})
 	for _, slots := range []float64{1, 2, 6} {
@@ -145,7 +176,8 @@ stages: [{id: s, warmup: 200ms, load: {concurrency: `+level+`}, for: 1500ms}]
 		}
 		// At most one request of each slot stands across each edge of hold.
 		average, edge := float64(open)/1e9/n.Duration, 3*slots*value(t, n, "latency.max")/n.Duration
-		if l := value(t, n, "requests.rate") * mean; math.Abs(l-average) > edge || l > slots+edge || average > slots {
+		if l := value(t, n, "requests.rate") * mean; math.Abs(l-average) > edge || l > slots+edge ||
+			average > slots {
 			t.Errorf("%v slots: %v requests in flight by Little's law (%v/s, %v), %v by the samples, give or take %v",
 				slots, l, value(t, n, "requests.rate"), time.Duration(mean*1e9), average, edge)
 		}

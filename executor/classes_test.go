@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestClasses: an output that is asked for as classes is compared as texts, over every transport; one that differs is told.
+// TestClasses: an output that is asked for as classes is compared as texts, over every transport;
+// one that differs is told.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -27,7 +28,9 @@ data:
     - {inputs: {INPUT0: [7, 8, 9]}, outputs: {OUTPUT0: ["9.000000:2", "7.000000:0"]}}
 stages: [{id: s, outputs: [{name: OUTPUT0, classification: 2}], load: {concurrency: 1}, for: 4 requests}]
 `, url, Env{})
-			want := result.ErrorClass{Class: "mismatch", Count: 2, Example: `row 1: output OUTPUT0 [1] is "8.000000:1", want "7.000000:0"`}
+			want := result.ErrorClass{
+				Class: "mismatch", Count: 2, Example: `row 1: output OUTPUT0 [1] is "8.000000:1", want "7.000000:0"`,
+			}
 			if diff := cmp.Diff([]result.ErrorClass{want}, node(t, r, "s").Errors); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", url, diff)
 			}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestCleanUpOfACutOffRun: a server that hangs holds up the clean-up of a run that was cut off no longer than anything else.
+// TestCleanUpOfACutOffRun: a server that hangs holds up the clean-up of a run that was cut off no
+// longer than anything else.
 func TestCleanUpOfACutOffRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		cutOff bool

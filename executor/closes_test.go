@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestClosingServer: a server that closes in good order after each reply has no request sent twice. The connects that this
-// costs are in `connect`, and a note says that they are not in latency.
+// TestClosingServer: a server that closes in good order after each reply has no request sent twice.
+// The connects that this costs are in `connect`, and a note says that they are not in latency.
 func TestClosingServer(t *testing.T) {
 	t.Parallel()
 	to, err := url.Parse(serve(t, builtin.Config{}).HTTPURL())
@@ -20,7 +20,9 @@ func TestClosingServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, closes := range []bool{true, false} {
-		s := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }})
+		s := httptest.NewUnstartedServer(&httputil.ReverseProxy{
+			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		})
 		s.Config.SetKeepAlivesEnabled(!closes)
 		s.Start()
 		n := node(t, play(t, `
@@ -37,15 +39,18 @@ stages: [{id: s, load: {concurrency: 1}, for: 50 requests}]
 		if m := n.Metrics["connect"]; m != nil && m.Dist != nil {
 			connects = m.Dist.N()
 		}
-		want := map[bool]string{true: "0 reconnects, 49 connects, noted true", false: "0 reconnects, 0 connects, noted false"}[closes]
-		if got := fmt.Sprintf("%d reconnects, %d connects, noted %v", count(n, "reconnects.count"), connects, noted); got != want {
+		want := map[bool]string{
+			true: "0 reconnects, 49 connects, noted true", false: "0 reconnects, 0 connects, noted false",
+		}[closes]
+		if got := fmt.Sprintf("%d reconnects, %d connects, noted %v",
+			count(n, "reconnects.count"), connects, noted); got != want {
 			t.Errorf("closes %v: %s, want %s", closes, got, want)
 		}
 	}
 }
 
-// TestTimeoutsAreNoClosingServer: the connections of requests that timed out are closed by the client, and the server is
-// not said to close them.
+// TestTimeoutsAreNoClosingServer: the connections of requests that timed out are closed by the
+// client, and the server is not said to close them.
 func TestTimeoutsAreNoClosingServer(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.5}})

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// repository is a server of models that call each other: config is what Triton says of each, calls how often each runs for a
-// request of m. Whatever is asked of a version is answered for the model.
+// repository is a server of models that call each other: config is what Triton says of each, calls
+// how often each runs for a request of m. Whatever is asked of a version is answered for the model.
 func repository(t *testing.T, config map[string]string, calls map[string]int64) (url string) {
 	t.Helper()
 	var n atomic.Int64
@@ -37,9 +37,14 @@ func repository(t *testing.T, config map[string]string, calls map[string]int64) 
 				version = "1"
 			}
 			k := n.Load() * calls[model]
-			fmt.Fprintf(w, `{"model_stats":[{"name":%q,"version":%q,"inference_count":%[3]d,"execution_count":%[3]d,"inference_stats":{"success":{"count":%[3]d,"ns":%[4]d},"queue":{"count":%[3]d,"ns":%[4]d}}}]}`, model, version, k, k*1000)
+			fmt.Fprintf(w,
+				`{"model_stats":[{"name":%q,"version":%q,"inference_count":%[3]d,"execution_count":%[3]d,`+
+					`"inference_stats":{"success":{"count":%[3]d,"ns":%[4]d},"queue":{"count":%[3]d,"ns":%[4]d}}}]}`,
+				model, version, k, k*1000)
 		default:
-			fmt.Fprintf(w, `{"name":%q,"versions":["1"],"inputs":[{"name":"IN","datatype":"INT32","shape":[1]}],"outputs":[]}`, model)
+			fmt.Fprintf(w,
+				`{"name":%q,"versions":["1"],"inputs":[{"name":"IN","datatype":"INT32","shape":[1]}],"outputs":[]}`,
+				model)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -58,8 +63,8 @@ func ensembleOf(steps ...string) string {
 	return `{"max_batch_size":0,"ensemble_scheduling":{"step":[` + strings.Join(list, ",") + `]}}`
 }
 
-// TestComposingTree: what an ensemble is made of is found to its leaves, each once, with the versions that are wanted, and how
-// often each runs for a request (perf_analyzer's row 115).
+// TestComposingTree: what an ensemble is made of is found to its leaves, each once, with the
+// versions that are wanted, and how often each runs for a request (perf_analyzer's row 115).
 func TestComposingTree(t *testing.T) {
 	t.Parallel()
 	const plain = `{"max_batch_size":0}`
@@ -70,7 +75,9 @@ func TestComposingTree(t *testing.T) {
 		want   []string
 	}{
 		"ensemble in an ensemble": {
-			map[string]string{"m": ensembleOf("A:2", "B"), "A": ensembleOf("C", "D", "C"), "B": plain, "C": plain, "D": plain},
+			map[string]string{
+				"m": ensembleOf("A:2", "B"), "A": ensembleOf("C", "D", "C"), "B": plain, "C": plain, "D": plain,
+			},
 			map[string]int64{"m": 1, "A": 1, "B": 1, "C": 2, "D": 1},
 			"",
 			[]string{"A:2 by m, 1", "C:1 by A, 2", "D:1 by A, 1", "B:1 by m, 1"},
@@ -82,7 +89,10 @@ func TestComposingTree(t *testing.T) {
 			[]string{"A:1 by m, 3", "B:7 by m, 0"},
 		},
 		"of an ensemble that calls itself": {
-			map[string]string{"m": ensembleOf("A"), "A": ensembleOf("A")}, map[string]int64{"m": 1, "A": 1}, "", []string{"A:1 by m, 1"},
+			map[string]string{"m": ensembleOf("A"), "A": ensembleOf("A")},
+			map[string]int64{"m": 1, "A": 1},
+			"",
+			[]string{"A:1 by m, 1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,8 @@ stages: [{id: s, load: {%s}, for: 60 requests}]
 			if got := sink.deepest(anyRequest); got > c.depth || got < 2 {
 				t.Errorf("%d requests were on their way at the same time, want up to %d", got, c.depth)
 			}
-			if got, want := connections(t, s), min(c.connections, c.depth)+1; got != want { // and one to ask about the model
+			// And one to ask about the model
+			if got, want := connections(t, s), min(c.connections, c.depth)+1; got != want {
 				t.Errorf("%d connections, want %d", got, want)
 			}
 		})
@@ -112,7 +113,8 @@ func connections(t *testing.T, s *builtin.Server) int {
 	return page.Connections.GRPC
 }
 
-// TestSharedStreamResponses: the responses of requests on one stream come between each other, and each belongs to its own.
+// TestSharedStreamResponses: the responses of requests on one stream come between each other, and
+// each belongs to its own.
 func TestSharedStreamResponses(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{Instances: 8})
@@ -132,7 +134,8 @@ stages:
     for: 60 requests
 `, s.GRPCURL(), Env{})
 	n := node(t, r, "s")
-	if count(n, "errors.count") != 0 || len(n.Validity.Findings) > 0 && strings.Contains(fmt.Sprint(n.Validity.Findings), "stray") {
+	if count(n, "errors.count") != 0 ||
+		len(n.Validity.Findings) > 0 && strings.Contains(fmt.Sprint(n.Validity.Findings), "stray") {
 		t.Errorf("%d errors %v, findings %+v", count(n, "errors.count"), n.Errors, n.Validity.Findings)
 	}
 	for _, scope := range n.Scopes {
@@ -143,7 +146,8 @@ stages:
 	}
 }
 
-// TestSharedStreamBreaks: a stream that breaks fails what was in flight on it, each once, and no other; the next have another.
+// TestSharedStreamBreaks: a stream that breaks fails what was in flight on it, each once, and no
+// other; the next have another.
 func TestSharedStreamBreaks(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{Instances: 8})
@@ -161,7 +165,8 @@ stages:
       - {id: beside, target: good, for: 10 requests}
 `, s.GRPCURL(), Env{Record: keep(sink)})
 	broken, beside := node(t, r, "broken"), node(t, r, "beside")
-	if len(broken.Errors) != 1 || broken.Errors[0].Class != "reset" || broken.Errors[0].Count != 10 || count(broken, "requests.count") != 10 {
+	if len(broken.Errors) != 1 || broken.Errors[0].Class != "reset" || broken.Errors[0].Count != 10 ||
+		count(broken, "requests.count") != 10 {
 		t.Errorf("%d requests, errors %+v", count(broken, "requests.count"), broken.Errors)
 	}
 	if count(beside, "errors.count") != 0 || count(beside, "requests.count") != 10 {
@@ -172,8 +177,8 @@ stages:
 	}
 }
 
-// TestSharedStreamOfLargeMessages: requests over what grpc-go takes for a stream at once (64 KiB), with replies as large, do
-// not wait for each other.
+// TestSharedStreamOfLargeMessages: requests over what grpc-go takes for a stream at once (64 KiB),
+// with replies as large, do not wait for each other.
 func TestSharedStreamOfLargeMessages(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{Instances: 8})
@@ -189,8 +194,9 @@ stages: [{id: s, shapes: {INPUT0: [100000]}, load: {`+load+`}, for: 60 requests}
 	}
 }
 
-// TestSequencesAbreast: without `serial` a sequence has several requests in flight on its stream, and the server's sums say
-// that it had them in order; with it, over other transports and in a closed loop, one.
+// TestSequencesAbreast: without `serial` a sequence has several requests in flight on its stream,
+// and the server's sums say that it had them in order; with it, over other transports and in a
+// closed loop, one.
 func TestSequencesAbreast(t *testing.T) {
 	for name, c := range map[string]struct {
 		target, load, sequences string
@@ -198,11 +204,15 @@ func TestSequencesAbreast(t *testing.T) {
 	}{
 		"a stream each": {"streaming: true", "rate: 600/s, max_in_flight: 12", "live: 3", 2, 4},
 		"one stream":    {"streaming: true, connections: 1", "rate: 600/s, max_in_flight: 12", "live: 3", 2, 4},
-		"serial":        {"streaming: true, connections: 2", "rate: 600/s, max_in_flight: 12", "live: 3, serial: true", 1, 1},
-		"no room":       {"streaming: true", "rate: 600/s, max_in_flight: 3", "live: 3", 1, 1},
-		"unary":         {"streaming: false", "rate: 600/s, max_in_flight: 12", "live: 3", 1, 1},
-		"closed":        {"streaming: true, connections: 1", "concurrency: 5", "", 1, 1},
-		"per request":   {"streaming: true, connections: per_request", "rate: 600/s, max_in_flight: 12", "live: 3", 1, 1},
+		"serial": {
+			"streaming: true, connections: 2", "rate: 600/s, max_in_flight: 12", "live: 3, serial: true", 1, 1,
+		},
+		"no room": {"streaming: true", "rate: 600/s, max_in_flight: 3", "live: 3", 1, 1},
+		"unary":   {"streaming: false", "rate: 600/s, max_in_flight: 12", "live: 3", 1, 1},
+		"closed":  {"streaming: true, connections: 1", "concurrency: 5", "", 1, 1},
+		"per request": {
+			"streaming: true, connections: per_request", "rate: 600/s, max_in_flight: 12", "live: 3", 1, 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,7 +226,8 @@ stages: [{id: s, load: {`+c.load+`}, sequences: {`+c.sequences+`}, warmup: 3 seq
 `, s.GRPCURL(), Env{Record: keep(sink)})
 			wellKept(t, s)
 			n := node(t, r, "s")
-			if count(n, "errors.count") != 0 || count(n, "sequences.count") != 40 || count(n, "dropped.sequence.count") != 0 {
+			if count(n, "errors.count") != 0 || count(n, "sequences.count") != 40 ||
+				count(n, "dropped.sequence.count") != 0 {
 				t.Errorf("%d sequences, %d errors %v", count(n, "sequences.count"), count(n, "errors.count"), n.Errors)
 			}
 			if got := sink.deepest(func(s span) uint64 { return s.sequence }); got < c.least || got > c.most {
@@ -226,8 +237,8 @@ stages: [{id: s, load: {`+c.load+`}, sequences: {`+c.sequences+`}, warmup: 3 seq
 	}
 }
 
-// TestSequencesAbreastBreak: failures, lost connections and slow replies leave nothing open where a sequence has several
-// requests in flight, or several sequences one stream.
+// TestSequencesAbreastBreak: failures, lost connections and slow replies leave nothing open where a
+// sequence has several requests in flight, or several sequences one stream.
 func TestSequencesAbreastBreak(t *testing.T) {
 	for name, c := range map[string]struct {
 		config builtin.Config
@@ -235,7 +246,12 @@ func TestSequencesAbreastBreak(t *testing.T) {
 	}{
 		"failures": {builtin.Config{Errors: 0.1, Seed: 3}, ""},
 		"resets":   {builtin.Config{Reset: 0.02, Seed: 3}, ""},
-		"timeouts": {builtin.Config{Stall: &builtin.Stall{At: 150 * time.Millisecond, For: 400 * time.Millisecond, Every: 700 * time.Millisecond}}, ", timeout: 250ms"},
+		"timeouts": {
+			builtin.Config{Stall: &builtin.Stall{
+				At: 150 * time.Millisecond, For: 400 * time.Millisecond, Every: 700 * time.Millisecond,
+			}},
+			", timeout: 250ms",
+		},
 	} {
 		for _, keys := range []string{"", ", connections: 2"} {
 			t.Run(name+keys, func(t *testing.T) {
@@ -255,7 +271,8 @@ stages:
 				}
 				for _, n := range r.Nodes {
 					if count(n, "errors.count") == 0 || count(n, "dropped.sequence.count") == 0 {
-						t.Errorf("%s: %s %s %d errors, %d dropped: %+v", n.ID, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "dropped.sequence.count"), n.Errors)
+						t.Errorf("%s: %s %s %d errors, %d dropped: %+v",
+							n.ID, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "dropped.sequence.count"), n.Errors)
 					}
 				}
 			})
@@ -263,7 +280,8 @@ stages:
 	}
 }
 
-// TestSequencesAbreastInterrupted: a signal, max_duration and an assertion that aborts leave nothing open.
+// TestSequencesAbreastInterrupted: a signal, max_duration and an assertion that aborts leave
+// nothing open.
 func TestSequencesAbreastInterrupted(t *testing.T) {
 	for name, stage := range map[string]string{
 		"signal":       "for: 60s",

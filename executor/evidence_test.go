@@ -34,8 +34,9 @@ type evidenceCase struct {
 	text       string // in the reason, or in the first mistake
 }
 
-// TestNoPassWithoutEvidence plays every plan of testdata/evidence.txt: ways to a green light that nothing was measured for. Each
-// ends with the exit code that is written below it, and never with 0, but for those of the kind "evidence".
+// TestNoPassWithoutEvidence plays every plan of testdata/evidence.txt: ways to a green light that
+// nothing was measured for. Each ends with the exit code that is written below it, and never with
+// 0, but for those of the kind "evidence".
 func TestNoPassWithoutEvidence(t *testing.T) {
 	t.Parallel()
 	dir := evidenceFiles(t)
@@ -47,7 +48,8 @@ func TestNoPassWithoutEvidence(t *testing.T) {
 		}
 		t.Run(c.kind+"/"+c.name, func(t *testing.T) {
 			t.Parallel()
-			if code, text := c.run(t, dir); code != c.code || !strings.Contains(text, strings.ReplaceAll(c.text, "DIR", dir)) {
+			if code, text := c.run(t, dir); code != c.code ||
+				!strings.Contains(text, strings.ReplaceAll(c.text, "DIR", dir)) {
 				t.Errorf("evidence.txt:%d: exit %d: %s\nwant %d: %s", c.line, code, text, c.code, c.text)
 			}
 		})
@@ -144,7 +146,10 @@ func rewriting(t *testing.T, server string, replies [][2]string) string {
 func evidenceFiles(t *testing.T) string {
 	dir := t.TempDir()
 	s := serve(t, builtin.Config{})
-	r := play(t, "version: 1\nname: plan\ntarget: {backend: kserve, url: URL, model: simple, ready: 0s}\nstages: [{id: s, load: {concurrency: 1}, for: 20 requests}]\n", s.HTTPURL(), Env{})
+	r := play(t,
+		"version: 1\nname: plan\ntarget: {backend: kserve, url: URL, model: simple, ready: 0s}\nstages: [{id: "+
+			"s, load: {concurrency: 1}, for: 20 requests}]\n",
+		s.HTTPURL(), Env{})
 	for file, change := range map[string]func(r *result.Result){
 		"passed.json":            func(*result.Result) {},
 		"failed.json":            func(r *result.Result) { r.Verdict, r.ExitCode, r.Reason = result.Fail, 1, "s/1: too slow" },
@@ -157,7 +162,10 @@ func evidenceFiles(t *testing.T) string {
 		"failures/a/result.json": func(r *result.Result) { r.Verdict, r.ExitCode = result.Fail, 1 },
 		"others/a/result.json":   func(r *result.Result) { r.Plan.Name = "other" },
 		"results/a/result.json":  func(*result.Result) {},
-		"results/b/result.json":  func(r *result.Result) { r.Started, r.Verdict, r.ExitCode = r.Started.AddDate(1, 0, 0), result.Fail, 1 },
+		"results/b/result.json": func(r *result.Result) {
+			r.Started, r.Verdict, r.ExitCode = r.Started.AddDate(1,
+				0, 0), result.Fail, 1
+		},
 	} {
 		changed, nodes := *r, *r.Nodes[0]
 		changed.Nodes = []*result.Node{&nodes}
@@ -170,10 +178,13 @@ func evidenceFiles(t *testing.T) string {
 	}
 	sixteen := strings.TrimSuffix(strings.Repeat("1,", 16), ",")
 	for file, text := range map[string]string{
-		"nothing/none.txt": "", "no-result.json": `{"hello": "world"}`, "empty.jsonl": "", "empty.json": `{"data": []}`, "empty.csv": "INPUT0,INPUT1\n", "empty.txt": "",
-		"far.txt":         "36000000\n",
-		"unexpected.json": fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],"validation_data":[{}]}`, sixteen),
-		"right.json":      fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],"validation_data":[{"OUTPUT0":[%[2]s]}]}`, sixteen, strings.ReplaceAll(sixteen, "1", "2")),
+		"nothing/none.txt": "", "no-result.json": `{"hello": "world"}`, "empty.jsonl": "",
+		"empty.json": `{"data": []}`, "empty.csv": "INPUT0,INPUT1\n", "empty.txt": "",
+		"far.txt": "36000000\n",
+		"unexpected.json": fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],"validation_data":[{}]}`,
+			sixteen),
+		"right.json": fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],`+
+			`"validation_data":[{"OUTPUT0":[%[2]s]}]}`, sixteen, strings.ReplaceAll(sixteen, "1", "2")),
 	} {
 		writeFile(t, filepath.Join(dir, file), text)
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestFindingCodes: every code that a finding gets stands in the one table, and none stands there for nothing.
+// TestFindingCodes: every code that a finding gets stands in the one table, and none stands there
+// for nothing.
 func TestFindingCodes(t *testing.T) {
 	used := map[string]bool{}
 	files, err := filepath.Glob("*.go")
@@ -52,10 +53,15 @@ func usedCodes(t *testing.T, file string, used map[string]bool) {
 		t.Fatal(err)
 	}
 	constants := map[string]string{
-		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear, "Sockets": result.Sockets,
-		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
+		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear,
+		"Sockets": result.Sockets,
+		"Paused":  result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull,
+		"BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
 		"SharedProcess": result.SharedProcess, "ClosesConnections": result.ClosesConnections,
-		"NoData": result.NoData, "CleanUp": result.CleanUp, "StrayReplies": result.StrayReplies, "OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded, "UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
+		"NoData": result.NoData, "CleanUp": result.CleanUp, "StrayReplies": result.StrayReplies,
+		"OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded,
+		"UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped,
+		"LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
 	}
 	code := func(e ast.Expr) {
 		switch e := e.(type) {

@@ -19,8 +19,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/verdict"
 )
 
-// verdictKinds are the ways in which a plan can ask for something, each true of a server that answers and of a client that is
-// on time. A stage of its own has each, so that its verdict is its own.
+// verdictKinds are the ways in which a plan can ask for something, each true of a server that
+// answers and of a client that is on time. A stage of its own has each, so that its verdict is its
+// own.
 func verdictKinds() map[string]string {
 	return map[string]string{
 		"default":    "",
@@ -31,15 +32,16 @@ func verdictKinds() map[string]string {
 		"percentile": "assert: [latency.p50 < 10s]",
 		"ratio":      "assert: [errors.ratio < 5%]",
 		"no-data":    "assert: [{that: latency.p50 < 10s, on_no_data: pass}]",
-		"confidence": "assert: [{that: errors.ratio < 10%, confidence: 95%}, {that: latency.p50 < 10s, confidence: 95%}]",
-		"every":      "assert: [{that: latency.p50 < 10s, every: 100ms, min_samples: 1}]",
-		"within":     "assert: [{that: latency.p50 < 10s, within: 200ms, every: 100ms, min_samples: 1}]",
-		"abort":      "assert: [{that: errors.ratio < 5%, abort: true}]",
-		"goodput":    "goodput: {latency: 10s}, assert: [goodput.ratio > 95%]",
-		"baseline":   "assert: [latency.p50 < 1000 * baseline.latency.p50 + 10s]",
-		"mismatch":   "assert: [errors.mismatch.count == 0]",
-		"capacity":   "assert: [capacity >= 0.000001CAPACITY]",
-		"stability":  "assert: [latency.p50 < 10s]",
+		"confidence": "assert: [{that: errors.ratio < 10%, confidence: 95%}, {that: latency.p50 < 10s, " +
+			"confidence: 95%}]",
+		"every":     "assert: [{that: latency.p50 < 10s, every: 100ms, min_samples: 1}]",
+		"within":    "assert: [{that: latency.p50 < 10s, within: 200ms, every: 100ms, min_samples: 1}]",
+		"abort":     "assert: [{that: errors.ratio < 5%, abort: true}]",
+		"goodput":   "goodput: {latency: 10s}, assert: [goodput.ratio > 95%]",
+		"baseline":  "assert: [latency.p50 < 1000 * baseline.latency.p50 + 10s]",
+		"mismatch":  "assert: [errors.mismatch.count == 0]",
+		"capacity":  "assert: [capacity >= 0.000001CAPACITY]",
+		"stability": "assert: [latency.p50 < 10s]",
 	}
 }
 
@@ -58,11 +60,17 @@ type breakage struct {
 
 func breakages() map[string]breakage {
 	return map[string]breakage{
-		"nothing is broken":   {harmless: true, extent: "for: 1500ms"}, // so long that a busy machine sends enough
-		"nothing is answered": {config: builtin.Config{Stall: &builtin.Stall{At: 0, For: 60e9}}, stage: ", drain: 0s"},
-		"it stands still":     {config: builtin.Config{Stall: &builtin.Stall{At: 150e6, For: 60e9}}, target: ", timeout: 100ms", extent: "for: 600ms"},
+		"nothing is broken": {harmless: true, extent: "for: 1500ms"}, // so long that a busy machine sends enough
+		"nothing is answered": {
+			config: builtin.Config{Stall: &builtin.Stall{At: 0, For: 60e9}}, stage: ", drain: 0s",
+		},
+		"it stands still": {
+			config: builtin.Config{Stall: &builtin.Stall{At: 150e6, For: 60e9}}, target: ", timeout: 100ms",
+			extent: "for: 600ms",
+		},
 		"it stands still, and nobody waits": {
-			config: builtin.Config{Stall: &builtin.Stall{At: 30e6, For: 60e9}}, stage: ", drain: 20ms", extent: "for: 600ms",
+			config: builtin.Config{Stall: &builtin.Stall{At: 30e6, For: 60e9}}, stage: ", drain: 20ms",
+			extent: "for: 600ms",
 		},
 		"every request fails": {config: builtin.Config{Errors: 1}},
 		"most requests fail":  {config: builtin.Config{Errors: 0.8, Seed: 5}},
@@ -98,7 +106,8 @@ func (b breakage) stages() string {
 		case kind == "capacity":
 			number = "{search: {from: " + number + ", to: " + twice + ", confirm: 1, while: latency.p50 < 10s}}"
 		case kind == "stability" && strings.HasPrefix(extent, "for: "):
-			extent = "until: {stable: {window: 100ms, windows: 3, within: 100000%, max_windows: 4, metrics: [latency.mean]}}"
+			extent = "until: {stable: {window: 100ms, windows: 3, within: 100000%, max_windows: 4, metrics: " +
+				"[latency.mean]}}"
 			switch {
 			case b.extent == "for: 60s":
 				extent = strings.Replace(extent, "100ms", "20s", 1)
@@ -118,8 +127,9 @@ func (b breakage) stages() string {
 	return text.String()
 }
 
-// TestGate breaks the measurement in each way under every kind of verdict. None may end as a pass: what was not measured, or
-// not for long enough, or not by a client that was on time, is not proven.
+// TestGate breaks the measurement in each way under every kind of verdict. None may end as a pass:
+// what was not measured, or not for long enough, or not by a client that was on time, is not
+// proven.
 func TestGate(t *testing.T) {
 	dir := gateFiles(t)
 	for what, b := range breakages() {
@@ -150,7 +160,8 @@ stages:
 			}
 			for _, n := range r.Nodes { // each as if it were alone, whatever ended the run
 				code, v, why := verdict.Exit(&result.Result{Nodes: []*result.Node{n}}, verdict.RunOutcome{})
-				starved := b.harmless && (code == 5 || code == 3 && n.Series != nil) // no request in 100 ms: the machine had no time
+				// No request in 100 ms: the machine had no time
+				starved := b.harmless && (code == 5 || code == 3 && n.Series != nil)
 				if passes := code == 0 || v == result.Pass; passes != b.harmless && !starved {
 					t.Errorf("%s: exit %d, %s: %s; %s %q, %+v", n.ID, code, v, why, n.Outcome, n.Reason, n.Assertions)
 				}
@@ -164,7 +175,8 @@ func gateFiles(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	row := func(v int) string { return strings.TrimSuffix(strings.Repeat(strconv.Itoa(v)+",", 16), ",") }
 	for name, sum := range map[string]int{"right.json": 3, "wrong.json": 4} {
-		text := fmt.Sprintf(`{"data":[{"INPUT0":[%s],"INPUT1":[%s]}],"validation_data":[{"OUTPUT0":[%s]}]}`, row(1), row(2), row(sum))
+		text := fmt.Sprintf(`{"data":[{"INPUT0":[%s],"INPUT1":[%s]}],"validation_data":[{"OUTPUT0":[%s]}]}`, row(1),
+			row(2), row(sum))
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

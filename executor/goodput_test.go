@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestGoodput: a request is good when it keeps every bound; failed ones never are, and they are in the denominator.
+// TestGoodput: a request is good when it keeps every bound; failed ones never are, and they are in
+// the denominator.
 func TestGoodput(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{Errors: 0.25, Seed: 3})
@@ -39,7 +40,8 @@ stages:
 	if v, has := node(t, r, "hard").Metrics["goodput.ratio"].Stat(metric.Stat{}); v != 0 || !has {
 		t.Errorf("hard: goodput.ratio is %v, %v", v, has)
 	}
-	if a := assertionOf(t, r, "hard"); node(t, r, "hard").Validity.OK && (a.Verdict != result.Fail || r.ExitCode != 1) {
+	if a := assertionOf(t, r, "hard"); node(t, r, "hard").Validity.OK &&
+		(a.Verdict != result.Fail || r.ExitCode != 1) {
 		t.Errorf("hard: %s %s, exit %d", a.Verdict, a.Reason, r.ExitCode)
 	}
 	if m := node(t, r, "none").Metrics["goodput"]; m != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestGroup: members start at one moment (and their own delay), `until: others` lasts as long as the rest, each has its own
-// numbers, and results stand in the order of the document.
+// TestGroup: members start at one moment (and their own delay), `until: others` lasts as long as
+// the rest, each has its own numbers, and results stand in the order of the document.
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "grpc"} {
@@ -41,21 +41,25 @@ stages:
 			t.Errorf("order %v", ids)
 		}
 		noise, a, b, then := r.Nodes[0], r.Nodes[1], r.Nodes[2], r.Nodes[3]
-		// The delay counts from the group's start, so b begins while a lasts; how soon after it is due the machine decides.
+		// The delay counts from the group's start, so b begins while a lasts; how soon after it is due
+		// the machine decides.
 		if after := b.Started - a.Started; noise.Started != a.Started || after < 0.2-1e-6 || after >= a.Duration {
 			t.Errorf("starts %v, %v, %v", noise.Started, a.Started, b.Started)
 		}
 		if count(a, "requests.count") != 60 || count(b, "requests.count") != 20 {
 			t.Errorf("%d and %d requests, want 60 and 20", count(a, "requests.count"), count(b, "requests.count"))
 		}
-		if noise.Duration < 0.6 || noise.Started+noise.Duration < b.Started+0.38 || then.Started < noise.Started+noise.Duration {
-			t.Errorf("noise lasted %v s from %v, b began at %v, then at %v", noise.Duration, noise.Started, b.Started, then.Started)
+		if noise.Duration < 0.6 || noise.Started+noise.Duration < b.Started+0.38 ||
+			then.Started < noise.Started+noise.Duration {
+			t.Errorf("noise lasted %v s from %v, b began at %v, then at %v",
+				noise.Duration, noise.Started, b.Started, then.Started)
 		}
 		all := 0
 		for _, n := range r.Nodes {
 			all += int(count(n, "requests.count"))
 		}
-		// One asked whether the model is ready; each of noise's two slots may have sent once more before it was told.
+		// One asked whether the model is ready; each of noise's two slots may have sent once more before
+		// it was told.
 		if got := len(arrivals(t, s)); got < all+1 || got > all+3 {
 			t.Errorf("%s: the server saw %d requests, the nodes have %d", transport, got, all)
 		}
@@ -94,7 +98,8 @@ stages:
 	}
 }
 
-// TestAgree is the rule of `until: stable` in a group as a table: what each member says in turn, and who may end.
+// TestAgree is the rule of `until: stable` in a group as a table: what each member says in turn,
+// and who may end.
 func TestAgree(t *testing.T) {
 	for _, c := range []struct{ name, steps, want string }{
 		{"alone", "a+", "a"},
@@ -109,7 +114,11 @@ func TestAgree(t *testing.T) {
 		members := map[byte]*member{}
 		for _, name := range []byte("ab") {
 			if strings.Contains(c.steps, string(name)) {
-				members[name] = &member{group: g, plays: []program.Play{{Node: &program.Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}}}}, came: true}
+				members[name] = &member{
+					group: g,
+					plays: []program.Play{{Node: &program.Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}}}},
+					came:  true,
+				}
 				g.stable[members[name]] = stable{}
 			}
 		}
@@ -165,7 +174,9 @@ stages:
 	for _, n := range r.Nodes {
 		got = append(got, fmt.Sprint(n.ID, " ", n.Outcome))
 	}
-	if want := []string{"a interrupted", "b interrupted", "late interrupted", "c skipped"}; !slices.Equal(got, want) {
+	if want := []string{
+		"a interrupted", "b interrupted", "late interrupted", "c skipped",
+	}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -190,7 +201,8 @@ stages:
 	for _, n := range r.Nodes {
 		got = append(got, fmt.Sprint(n.ID, " ", n.Outcome))
 	}
-	if want := []string{"a done", "b failed", "c skipped", "d done"}; !slices.Equal(got, want) || r.ExitCode != 4 {
+	if want := []string{"a done", "b failed", "c skipped", "d done"}; !slices.Equal(got, want) ||
+		r.ExitCode != 4 {
 		t.Errorf("%v, want %v; exit %d", got, want, r.ExitCode)
 	}
 }

@@ -24,8 +24,9 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// TestMain lets more tests run side by side than there are processors: most of the time they wait for a plan's seconds to
-// pass. Those whose measure is this machine's time are not among them: they run alone, before the others.
+// TestMain lets more tests run side by side than there are processors: most of the time they wait
+// for a plan's seconds to pass. Those whose measure is this machine's time are not among them: they
+// run alone, before the others.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
@@ -54,7 +55,8 @@ func serve(t *testing.T, c builtin.Config) *builtin.Server {
 // compile makes a program of a plan's text, which must have no mistake. "URL" in it is replaced.
 func compile(t *testing.T, text, url string) *program.Program {
 	t.Helper()
-	plan, diags := scenario.Parse("plan.yaml", []byte(strings.ReplaceAll(text, "URL", url)), scenario.Overrides{})
+	plan, diags := scenario.Parse("plan.yaml",
+		[]byte(strings.ReplaceAll(text, "URL", url)), scenario.Overrides{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

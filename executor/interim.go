@@ -32,7 +32,8 @@ type interim struct {
 	over  bool
 }
 
-// begin saves a result without nodes, before anything is sent. Its error says why the run must not begin.
+// begin saves a result without nodes, before anything is sent. Its error says why the run must not
+// begin.
 func (i *interim) begin(r *result.Result) error {
 	if i.save == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/verdict"
 )
 
-// TestInterim: the result is handed out before anything is sent, then with each node that has ended, without secrets, and
-// not after the run.
+// TestInterim: the result is handed out before anything is sent, then with each node that has
+// ended, without secrets, and not after the run.
 func TestInterim(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	var mu sync.Mutex
@@ -70,7 +70,8 @@ version: 1
 target: {backend: kserve, url: URL, model: simple}
 stages: [{id: a, load: {concurrency: [1, 2]}, for: 10 requests}]
 `, s.HTTPURL(), Env{Interim: func(*result.Result) error { return errors.New("no room") }})
-	if r.ExitCode != verdict.CodePlan || r.Reason != "nothing was sent: no room" || len(r.Nodes) != 2 || len(arrivals(t, s)) > 0 {
+	if r.ExitCode != verdict.CodePlan || r.Reason != "nothing was sent: no room" || len(r.Nodes) != 2 ||
+		len(arrivals(t, s)) > 0 {
 		t.Errorf("exit %d, %d nodes: %s", r.ExitCode, len(r.Nodes), r.Reason)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestInterruptPhases: a signal in any phase ends the run soon, in order, with a whole result that says so.
+// TestInterruptPhases: a signal in any phase ends the run soon, in order, with a whole result that
+// says so.
 func TestInterruptPhases(t *testing.T) {
 	t.Parallel()
 	deaf := listen(t)
@@ -25,7 +26,10 @@ func TestInterruptPhases(t *testing.T) {
 			{"describing", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 60s", "", false},
 			{"probing", "ready: 60s", "concurrency: 2", "for: 60s", "trial", true},
 			{"warm-up", "ready: 0s", "concurrency: 2", "warmup: 60s, for: 60s", PhaseWarmup, false},
-			{"warm-up of requests", "ready: 0s", "concurrency: 2", "warmup: 10 requests, for: 60s, drain: 0s", PhaseWarmup, true},
+			{
+				"warm-up of requests", "ready: 0s", "concurrency: 2", "warmup: 10 requests, for: 60s, drain: 0s",
+				PhaseWarmup, true,
+			},
 			{"hold", "ready: 0s", "rate: 100/s", "for: 60s", PhaseHold, false},
 			{"hold until stable", "ready: 0s", "rate: 100/s", "until: {stable: {window: 20s}}", PhaseHold, false},
 			{"hold of requests", "ready: 0s", "concurrency: 2", "for: 1000000 requests, drain: 0s", PhaseHold, true},
@@ -80,10 +84,13 @@ stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
 					t.Error(diags)
 				}
 				checkResult(t, r)
-				if r.ExitCode != 130 || r.State != result.StatePartial || len(r.Nodes) != 2 || node(t, r, "t").Outcome != result.SkippedNode {
+				if r.ExitCode != 130 || r.State != result.StatePartial || len(r.Nodes) != 2 ||
+					node(t, r, "t").Outcome != result.SkippedNode {
 					t.Errorf("exit %d, state %s, %d nodes: %s", r.ExitCode, r.State, len(r.Nodes), r.Reason)
 				}
-				if c.at == PhaseDrain && !strings.Contains(findingsOf(node(t, r, "s")), "requests were still open when the run was cut off and cancelled") {
+				if c.at == PhaseDrain &&
+					!strings.Contains(findingsOf(node(t, r, "s")),
+						"requests were still open when the run was cut off and cancelled") {
 					t.Errorf("found: %s", findingsOf(node(t, r, "s")))
 				}
 				if took := time.Since(began); took > 15*time.Second {
@@ -117,7 +124,8 @@ assert: [stage("b").latency.p50 < 1s]
 	if r.ExitCode != 130 || r.State != result.StatePartial || r.Verdict != result.Interrupted {
 		t.Errorf("exit %d, state %s, verdict %s", r.ExitCode, r.State, r.Verdict)
 	}
-	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.InterruptedNode || b.Outcome != result.SkippedNode || count(a, "requests.count") == 0 {
+	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.InterruptedNode ||
+		b.Outcome != result.SkippedNode || count(a, "requests.count") == 0 {
 		t.Errorf("outcomes %s, %s, %d requests", a.Outcome, b.Outcome, count(a, "requests.count"))
 	}
 }
@@ -126,10 +134,15 @@ assert: [stage("b").latency.p50 < 1s]
 func TestCutOffAtOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
-	for _, load := range []string{"concurrency: 2}, for: 60s", "rate: 100/s}, for: 60s", "concurrency: 2}, for: 100000000 requests", "rate: 100/s}, until: {stable: {window: 20s}}"} {
+	for _, load := range []string{
+		"concurrency: 2}, for: 60s", "rate: 100/s}, for: 60s", "concurrency: 2}, for: 100000000 requests",
+		"rate: 100/s}, until: {stable: {window: 20s}}",
+	} {
 		interrupt := make(chan int, 1)
 		ctx, cut := context.WithCancel(t.Context())
-		p := compile(t, "version: 1\ntarget: {backend: kserve, url: URL, model: simple}\nstages: [{id: s, load: {"+load+", assert: [requests.rate > 1000000/s]}]\n", s.HTTPURL())
+		p := compile(t,
+			"version: 1\ntarget: {backend: kserve, url: URL, model: simple}\nstages: [{id: s, load: {"+load+", assert: [requests.rate > 1000000/s]}]\n",
+			s.HTTPURL())
 		r, diags := Run(ctx, p, Env{Interrupt: interrupt, Events: func(e Event) {
 			if e.Phase == PhaseHold && ctx.Err() == nil {
 				interrupt <- 2
@@ -141,7 +154,8 @@ func TestCutOffAtOnce(t *testing.T) {
 		}
 		checkResult(t, r)
 		n := node(t, r, "s")
-		if n.Outcome != result.InterruptedNode || !strings.Contains(n.Reason, "interrupted after") || n.Assertions[0].Verdict != result.Inconclusive {
+		if n.Outcome != result.InterruptedNode || !strings.Contains(n.Reason, "interrupted after") ||
+			n.Assertions[0].Verdict != result.Inconclusive {
 			t.Errorf("%s: %s, %q, %s", load, n.Outcome, n.Reason, n.Assertions[0].Verdict)
 		}
 		if r.ExitCode != 130 || r.State != result.StatePartial || n.Duration > 10 {

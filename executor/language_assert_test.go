@@ -19,7 +19,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestConfidence: with it bounds decide, so the same share of errors passes with many requests and proves nothing with few.
+// TestConfidence: with it bounds decide, so the same share of errors passes with many requests and
+// proves nothing with few.
 func TestConfidence(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -29,13 +30,28 @@ func TestConfidence(t *testing.T) {
 		exit     int
 		reason   string
 	}{
-		{"{that: errors.ratio < 1%, confidence: 95%}", 299, "pass", 0, "errors.ratio is 0 % (0 % … 0.9969 % at 95 %), the limit is 1 % (n = 299)"},
-		{"{that: errors.ratio < 1%, confidence: 95%}", 99, "inconclusive", 3, "if it stays so, about 200 more requests decide it"},
-		{"{that: errors.ratio < 1%, confidence: 99%}", 299, "inconclusive", 3, "if it stays so, about 160 more requests decide it"},
+		{
+			"{that: errors.ratio < 1%, confidence: 95%}", 299, "pass", 0,
+			"errors.ratio is 0 % (0 % … 0.9969 % at 95 %), the limit is 1 % (n = 299)",
+		},
+		{
+			"{that: errors.ratio < 1%, confidence: 95%}", 99, "inconclusive", 3,
+			"if it stays so, about 200 more requests decide it",
+		},
+		{
+			"{that: errors.ratio < 1%, confidence: 99%}", 299, "inconclusive", 3,
+			"if it stays so, about 160 more requests decide it",
+		},
 		{"errors.ratio < 1%", 99, "pass", 0, "errors.ratio is 0 %, the limit is 1 % (n = 99)"},
-		{"{that: latency.p99 < 1h, confidence: 95%}", 299, "pass", 0, "the limit is 3600 s (n = 299); 0 of 299 are over it, 0 may be"},
+		{
+			"{that: latency.p99 < 1h, confidence: 95%}", 299, "pass", 0,
+			"the limit is 3600 s (n = 299); 0 of 299 are over it, 0 may be",
+		},
 		{"{that: latency.p99 < 1ns, confidence: 95%}", 20, "fail", 1, "the limit is 1 ns (n = 20)"},
-		{"{that: latency.max < 1h, confidence: 95%}", 20, "inconclusive", 3, "latency.max has no confidence bounds"},
+		{
+			"{that: latency.max < 1h, confidence: 95%}", 20, "inconclusive", 3,
+			"latency.max has no confidence bounds",
+		},
 	} {
 		w := watch(t, fourInts)
 		r := play(t, fmt.Sprintf(`
@@ -45,24 +61,42 @@ stages: [{id: s, load: {concurrency: 2}, for: %d requests, assert: [%s, errors.c
 `, c.requests, c.that), w.URL, Env{})
 		a := node(t, r, "s").Assertions[0]
 		if string(a.Verdict) != c.verdict || r.ExitCode != c.exit || !strings.Contains(a.Reason, c.reason) {
-			t.Errorf("%s of %d: %s, exit %d (%s), want %s, %d (%s)", c.that, c.requests, a.Verdict, r.ExitCode, a.Reason, c.verdict, c.exit, c.reason)
+			t.Errorf("%s of %d: %s, exit %d (%s), want %s, %d (%s)",
+				c.that, c.requests, a.Verdict, r.ExitCode, a.Reason, c.verdict, c.exit, c.reason)
 		}
-		if (a.Confidence > 0) != strings.Contains(c.that, "confidence") || c.verdict == "pass" && a.Confidence > 0 && (a.Low == nil || a.High == nil) {
+		if (a.Confidence > 0) != strings.Contains(c.that, "confidence") ||
+			c.verdict == "pass" && a.Confidence > 0 && (a.Low == nil || a.High == nil) {
 			t.Errorf("%s: stored as %+v", c.that, a)
 		}
 	}
 }
 
-// TestWindows: the first three requests fail. As a whole they are few; the window that they are in is false.
+// TestWindows: the first three requests fail. As a whole they are few; the window that they are in
+// is false.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ that, span, verdict, reason string }{
 		{"{that: errors.ratio < 50%}", "2s", "pass", "the limit is 50 %"},
-		{"{that: errors.count == 0, every: 400ms}", "2s", "fail", "; the first that is false, 0 s to 400 ms: errors.count is "},
-		{"{that: errors.count == 0, every: 400ms, allow: 90%}", "2s", "pass", "90 % of them may be false; the first that is false, 0 s to 400 ms"},
-		{"{that: errors.count == 0, every: 400ms, within: 1500ms}", "2s", "pass", "it must be from 1.5 s on; before, 0 s to 400 ms: errors.count is "},
-		{"{that: errors.count == 0, every: 400ms, within: 1ms}", "2s", "fail", "it must be from 1 ms on; before, 0 s to 400 ms: errors.count is "},
-		{"{that: errors.count == 0, within: 1s}", "9 requests", "inconclusive", "no data: its scope has no whole window of 1 s"},
+		{
+			"{that: errors.count == 0, every: 400ms}", "2s", "fail",
+			"; the first that is false, 0 s to 400 ms: errors.count is ",
+		},
+		{
+			"{that: errors.count == 0, every: 400ms, allow: 90%}", "2s", "pass",
+			"90 % of them may be false; the first that is false, 0 s to 400 ms",
+		},
+		{
+			"{that: errors.count == 0, every: 400ms, within: 1500ms}", "2s", "pass",
+			"it must be from 1.5 s on; before, 0 s to 400 ms: errors.count is ",
+		},
+		{
+			"{that: errors.count == 0, every: 400ms, within: 1ms}", "2s", "fail",
+			"it must be from 1 ms on; before, 0 s to 400 ms: errors.count is ",
+		},
+		{
+			"{that: errors.count == 0, within: 1s}", "9 requests", "inconclusive",
+			"no data: its scope has no whole window of 1 s",
+		},
 	} {
 		t.Run(c.that, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +127,8 @@ func whole(t *testing.T, text, url string) *result.Result {
 	return r
 }
 
-// TestBaseline: a run is compared with the stored result of one before; what that cannot say is no evidence.
+// TestBaseline: a run is compared with the stored result of one before; what that cannot say is no
+// evidence.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -122,7 +157,8 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 	partial := store("partial.json", fourInts, func(r *result.Result) {
 		r.State, r.Reason = result.StatePartial, "interrupted by SIGINT: the result is partial"
 	})
-	other := store("other.json", fourInts, func(r *result.Result) { r.Nodes[0].ID, r.Nodes[0].Stage = "old", "old" })
+	other := store("other.json",
+		fourInts, func(r *result.Result) { r.Nodes[0].ID, r.Nodes[0].Stage = "old", "old" })
 	gone := filepath.Join(dir, "gone.json")
 	const that = "latency.p50 <= 1000 * baseline.latency.p50"
 	for _, c := range []struct {
@@ -130,36 +166,79 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 		exit               int
 		reason             string
 	}{
-		{"baseline: " + good, that, "pass", 0, "= 1000 * baseline.latency.p50 (n = 100); the baseline " + good + " was measured with another plan"},
-		{"baseline: " + good, "latency.p50 < 0.0001 * baseline.latency.p50", "fail", 1, "= 0.0001 * baseline.latency.p50"},
-		{"baseline: {file: " + good + "}", `latency.p50 <= 1000 * baseline.stage("s").latency.p50`, "pass", 0, `baseline.stage("s").latency.p50`},
-		{"baseline: " + failed, "errors.ratio <= baseline.errors.ratio", "inconclusive", 3, `in the baseline, no request of stage "s" was answered well`},
+		{
+			"baseline: " + good, that, "pass", 0,
+			"= 1000 * baseline.latency.p50 (n = 100); the baseline " + good + " was measured with another plan",
+		},
+		{
+			"baseline: " + good, "latency.p50 < 0.0001 * baseline.latency.p50", "fail", 1,
+			"= 0.0001 * baseline.latency.p50",
+		},
+		{
+			"baseline: {file: " + good + "}", `latency.p50 <= 1000 * baseline.stage("s").latency.p50`, "pass", 0,
+			`baseline.stage("s").latency.p50`,
+		},
+		{
+			"baseline: " + failed, "errors.ratio <= baseline.errors.ratio", "inconclusive", 3,
+			`in the baseline, no request of stage "s" was answered well`,
+		},
 		{"baseline: " + partial, that, "inconclusive", 3, "is not a whole run: interrupted by SIGINT"},
 		{"baseline: " + other, that, "inconclusive", 3, `has no stage "s"`},
-		{"baseline: {file: " + other + ", if_missing: skip}", that, "skipped", 0, `has no stage "s", and if_missing is skip`},
-		{"baseline: " + other, `latency.p50 <= 1000 * baseline.stage("old").latency.p50`, "pass", 0, `= 1000 * baseline.stage("old").latency.p50 (n = 100)`}, // of no stage here
-		{"baseline: " + gone, `latency.p50 <= baseline.stage("old").latency.p50`, "inconclusive", 3, "there is no baseline " + gone},
-		{"baseline: {file: " + gone + ", if_missing: skip}", `latency.p50 <= baseline.stage("old").latency.p50`, "skipped", 0, "if_missing is skip"},
+		{
+			"baseline: {file: " + other + ", if_missing: skip}", that, "skipped", 0,
+			`has no stage "s", and if_missing is skip`,
+		},
+		// Of no stage here
+		{
+			"baseline: " + other, `latency.p50 <= 1000 * baseline.stage("old").latency.p50`, "pass", 0,
+			`= 1000 * baseline.stage("old").latency.p50 (n = 100)`,
+		},
+		{
+			"baseline: " + gone, `latency.p50 <= baseline.stage("old").latency.p50`, "inconclusive", 3,
+			"there is no baseline " + gone,
+		},
+		{
+			"baseline: {file: " + gone + ", if_missing: skip}", `latency.p50 <= baseline.stage("old").latency.p50`,
+			"skipped", 0, "if_missing is skip",
+		},
 		{"baseline: " + gone, that, "inconclusive", 3, "there is no baseline " + gone},
-		{"baseline: {file: " + gone + ", if_missing: inconclusive}", that, "inconclusive", 3, "there is no such file"},
-		{"baseline: {file: " + gone + ", if_missing: skip}", that, "skipped", 0, "there is no such file, and if_missing is skip"},
-		{"baseline: {file: " + partial + ", if_missing: skip}", that, "inconclusive", 3, "is not a whole run"}, // it is not missing
-		{"baseline: " + good, "{that: " + that + ", confidence: 95%}", "inconclusive", 3, `stage "s" ran once: ` + "`repeat: 6`"},
+		{
+			"baseline: {file: " + gone + ", if_missing: inconclusive}", that, "inconclusive", 3,
+			"there is no such file",
+		},
+		{
+			"baseline: {file: " + gone + ", if_missing: skip}", that, "skipped", 0,
+			"there is no such file, and if_missing is skip",
+		},
+		// It is not missing
+		{"baseline: {file: " + partial + ", if_missing: skip}", that, "inconclusive", 3, "is not a whole run"},
+		{
+			"baseline: " + good, "{that: " + that + ", confidence: 95%}", "inconclusive", 3,
+			`stage "s" ran once: ` + "`repeat: 6`",
+		},
 	} {
 		r := whole(t, plan(c.top, c.that), watch(t, fourInts).URL)
 		a := node(t, r, "s").Assertions[0]
 		if string(a.Verdict) != c.verdict || r.ExitCode != c.exit || !strings.Contains(a.Reason, c.reason) {
-			t.Errorf("%s with %s: %s, exit %d (%s), want %s, %d (%s)", c.that, c.top, a.Verdict, r.ExitCode, a.Reason, c.verdict, c.exit, c.reason)
+			t.Errorf("%s with %s: %s, exit %d (%s), want %s, %d (%s)",
+				c.that, c.top, a.Verdict, r.ExitCode, a.Reason, c.verdict, c.exit, c.reason)
 		}
 	}
 	for that, want := range map[string]string{
-		`latency.p50 <= baseline.stage("odl").latency.p50`:             `4:100 error unknown-metric neither the plan nor the baseline has a stage "odl" old`,
-		`latency.p50 <= baseline.stage("old").phase("x").latency.p50`:  `4:113 error unknown-metric stage "old" has no phase named "x" `,
-		`latency.p50 <= baseline.stage("old").mix("x").latency.p50`:    `4:111 error unknown-metric stage "old" has no mix `,
-		`latency.p50 <= baseline.stage("old").server.queue.mean`:       `4:85 error unknown-metric there is no metric server.queue.mean `,
-		`requests.count <= baseline.stage("old").capacity`:             `4:88 error unknown-metric there is no metric capacity `,
-		`errors.count <= baseline.stage("old").late.count`:             `4:86 error unknown-metric the baseline did not measure late.count on stage "old" `,
-		`latency.p50 <= baseline.stage("old").latency.p50 # ` + "gone": `4:85 warning unknown-name the plan has no stage "old" `,
+		`latency.p50 <= baseline.stage("odl").latency.p50`: `4:100 error unknown-metric neither ` +
+			`the plan nor the baseline has a stage "odl" old`,
+		`latency.p50 <= baseline.stage("old").phase("x").latency.p50`: `4:113 error unknown-metric stage ` +
+			`"old" has no phase named "x" `,
+		`latency.p50 <= baseline.stage("old").mix("x").latency.p50`: `4:111 error unknown-metric stage ` +
+			`"old" has no mix `,
+		`latency.p50 <= baseline.stage("old").server.queue.mean`: `4:85 error unknown-metric there is no ` +
+			`metric server.queue.mean `,
+		`requests.count <= baseline.stage("old").capacity`: `4:88 error unknown-metric there is no ` +
+			`metric capacity `,
+		`errors.count <= baseline.stage("old").late.count`: `4:86 error unknown-metric the ` +
+			`baseline did not measure late.count on stage "old" `,
+		`latency.p50 <= baseline.stage("old").latency.p50 # ` +
+			"gone": `4:85 warning unknown-name the plan has no stage "old" `,
 	} {
 		file := other
 		if text, missing := strings.CutSuffix(that, " # gone"); missing {
@@ -167,7 +246,8 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 		}
 		d := checked(t, strings.ReplaceAll(plan("baseline: "+file, that), "URL", "http://localhost:1"))
 		if i := slices.IndexFunc(d, func(d source.Diagnostic) bool { return d.Code != "file-missing" }); i < 0 ||
-			fmt.Sprintf("%d:%d %s %s %s %s", d[i].Pos.Line, d[i].Pos.Column, d[i].Severity, d[i].Code, d[i].Summary, d[i].Nearest) != want {
+			fmt.Sprintf("%d:%d %s %s %s %s",
+				d[i].Pos.Line, d[i].Pos.Column, d[i].Severity, d[i].Code, d[i].Summary, d[i].Nearest) != want {
 			t.Errorf("%s: %v, want %s", that, d, want)
 		}
 	}
@@ -176,7 +256,8 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 		t.Fatal(err)
 	}
 	diags := checked(t, strings.ReplaceAll(plan("baseline: "+broken, that), "URL", "http://localhost:1"))
-	if d := diags[0]; !diags.HasErrors() || d.Code != "bad-baseline" || d.Pos.Line != 2 || d.Pos.Column != 11 || !strings.Contains(d.Summary, "is not a result that can be read") {
+	if d := diags[0]; !diags.HasErrors() || d.Code != "bad-baseline" || d.Pos.Line != 2 || d.Pos.Column != 11 ||
+		!strings.Contains(d.Summary, "is not a result that can be read") {
 		t.Errorf("a broken baseline: %+v", diags)
 	}
 }
@@ -192,7 +273,8 @@ func checked(t *testing.T, plan string) source.Diagnostics {
 	return diags
 }
 
-// TestRepeats: points of a matrix are compared by their repeats, and a run with one before by those of both.
+// TestRepeats: points of a matrix are compared by their repeats, and a run with one before by those
+// of both.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	const plan = `
@@ -206,13 +288,15 @@ assert:
 `
 	r := whole(t, plan, watch(t, fourInts).URL)
 	for i, want := range []result.Verdict{result.Pass, result.Fail} {
-		if a := r.Assertions[i]; a.Verdict != want || !strings.Contains(a.Reason, "over 4 repeats their difference is -") {
+		if a := r.Assertions[i]; a.Verdict != want ||
+			!strings.Contains(a.Reason, "over 4 repeats their difference is -") {
 			t.Errorf("%s: %s (%s)", a.That, a.Verdict, a.Reason)
 		}
 	}
 }
 
-// keeps reports whether an assertion passed, or would have on a machine that has the time to send on time.
+// keeps reports whether an assertion passed, or would have on a machine that has the time to send
+// on time.
 func keeps(a result.Assertion) bool {
 	if a.Verdict != result.Inconclusive || !strings.HasPrefix(a.Reason, "the measurement is invalid") {
 		return a.Verdict == result.Pass

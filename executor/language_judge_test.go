@@ -49,7 +49,8 @@ stages:
 		if a.ID != c.id || string(a.Verdict) != c.verdict || r.ExitCode != c.exit {
 			t.Errorf("%s: %s %s, exit %d (%s)", c.assert, a.ID, a.Verdict, r.ExitCode, a.Reason)
 		}
-		if strings.Contains(c.assert, "Why") && a.Description != "Why." || strings.Contains(c.assert, "slo") && a.SLO != "fast" {
+		if strings.Contains(c.assert, "Why") && a.Description != "Why." ||
+			strings.Contains(c.assert, "slo") && a.SLO != "fast" {
 			t.Errorf("%s: %+v", c.assert, a)
 		}
 	}
@@ -60,7 +61,8 @@ target: {backend: kserve, url: URL, model: m, ready: 0s}
 stages: [{id: s, load: {concurrency: 1}, for: 10 requests}]
 assert: [stage("s").requests.count == 10, {that: stage("s").latency.max < 1ns, id: never}]
 `, w.URL, Env{})
-	if a := r.Assertions; len(a) != 2 || a[0].ID != "plan/1" || a[0].Verdict != result.Pass || a[1].ID != "never" || a[1].Verdict != result.Fail || r.ExitCode != 1 {
+	if a := r.Assertions; len(a) != 2 || a[0].ID != "plan/1" || a[0].Verdict != result.Pass ||
+		a[1].ID != "never" || a[1].Verdict != result.Fail || r.ExitCode != 1 {
 		t.Errorf("the plan's own: %+v, exit %d", a, r.ExitCode)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestNames: what a plan and its stages are called stands in the result, the stage's labels over the plan's.
+// TestNames: what a plan and its stages are called stands in the result, the stage's labels over
+// the plan's.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	w := watch(t, fourInts)
@@ -30,14 +31,20 @@ target: {backend: kserve, url: URL, model: m, ready: 0s}
 stages: [{id: s, description: What it shows., labels: {kind: stage}, load: {concurrency: 1}, for: 3 requests}]
 `, w.URL, Env{})
 	n := node(t, r, "s")
-	want := []any{"the-plan", "For whom it is.", map[string]string{"team": "vision", "kind": "plan"}, "What it shows.", map[string]string{"team": "vision", "kind": "stage"}}
-	if diff := cmp.Diff(want, []any{r.Plan.Name, r.Plan.Description, r.Plan.Labels, n.Description, n.Labels}); diff != "" {
+	want := []any{
+		"the-plan", "For whom it is.",
+		map[string]string{"team": "vision", "kind": "plan"},
+		"What it shows.",
+		map[string]string{"team": "vision", "kind": "stage"},
+	}
+	if diff := cmp.Diff(want,
+		[]any{r.Plan.Name, r.Plan.Description, r.Plan.Labels, n.Description, n.Labels}); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestSeed: the same seed gives the same bytes in the same order and the same schedule over two runs and both loops;
-// another seed gives others.
+// TestSeed: the same seed gives the same bytes in the same order and the same schedule over two
+// runs and both loops; another seed gives others.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	send := func(seed int, load string) (data string, hash string) {
@@ -84,13 +91,15 @@ version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 400ms}
 stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 `, w.url(transport), Env{}), "s")
-		if took := time.Since(began); len(n.Errors) != 1 || n.Errors[0].Class != "timeout" || n.Errors[0].Count != 3 || took > 15*time.Second {
+		if took := time.Since(began); len(n.Errors) != 1 || n.Errors[0].Class != "timeout" ||
+			n.Errors[0].Count != 3 || took > 15*time.Second {
 			t.Errorf("%s: timeout: %+v after %v", transport, n.Errors, took)
 		}
 	}
 	deaf := listen(t)
 	for keys, want := range map[string]string{
-		"url: URL, ready: 0s, connect_timeout: 80ms": "timeout", "url: URL, ready: 200ms": "not ready within 200ms", "url: URL, ready: 0s, timeout: 100ms": "",
+		"url: URL, ready: 0s, connect_timeout: 80ms": "timeout", "url: URL, ready: 200ms": "not ready within 200ms",
+		"url: URL, ready: 0s, timeout: 100ms": "",
 	} {
 		for _, scheme := range []string{"https", "grpcs", "http"} {
 			if scheme == "http" && strings.Contains(keys, "connect_timeout") {
@@ -100,10 +109,12 @@ stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 				continue
 			}
 			began := time.Now()
-			r := play(t, "version: 1\ntarget: {backend: kserve, model: m, "+keys+"}\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n",
+			r := play(t, "version: 1\ntarget: {backend: kserve, model: m, "+keys+"}\nstages: [{id: s, load: "+
+				"{concurrency: 1}, for: 3 requests}]\n",
 				scheme+"://"+deaf, Env{})
 			n := node(t, r, "s")
-			if n.Outcome != result.Failed || !strings.Contains(n.Reason, want) && want != "timeout" || r.ExitCode != 4 {
+			if n.Outcome != result.Failed || !strings.Contains(n.Reason, want) && want != "timeout" ||
+				r.ExitCode != 4 {
 				t.Errorf("%s %s: %s %s, exit %d", scheme, keys, n.Outcome, n.Reason, r.ExitCode)
 			}
 			if took := time.Since(began); took > 4500*time.Millisecond {
@@ -113,7 +124,10 @@ stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 	}
 	for ready, want := range map[string]bool{"0s": false, "5s": true} {
 		w := watch(t, fourInts)
-		play(t, "version: 1\ntarget: {backend: kserve, model: m, url: URL, ready: "+ready+"}\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n", w.URL, Env{})
+		play(t,
+			"version: 1\ntarget: {backend: kserve, model: m, url: URL, ready: "+ready+"}\nstages: [{id: s, load: "+
+				"{concurrency: 1}, for: 3 requests}]\n",
+			w.URL, Env{})
 		if asked := w.paths["/v2/health/ready"] > 0; asked != want {
 			t.Errorf("ready: %s: the server was asked: %v", ready, asked)
 		}
@@ -147,7 +161,8 @@ stages: [{id: s, load: %s, for: 400 requests}]
 			peers[r.peer] = true
 		}
 		if got := count(n, "requests.count"); got != 400 || len(peers) < c.atLeast || len(peers) > c.atMost {
-			t.Errorf("%s connections %s %s: %d connections carried %d requests", c.transport, c.connections, c.load, len(peers), got)
+			t.Errorf("%s connections %s %s: %d connections carried %d requests",
+				c.transport, c.connections, c.load, len(peers), got)
 		}
 	}
 }
@@ -162,13 +177,15 @@ version: 1
 target: {backend: kserve, url: URL, model: identity, ready: 0s, max_message: `+limit+`}
 stages: [{id: s, load: {concurrency: 1}, shapes: {INPUT0: [1024]}, for: 5 requests}]
 `, s.GRPCURL()), Env{})
-		if (want != "") != diags.HasErrors() || want != "" && (!strings.Contains(diags[0].Summary, want) || r.ExitCode != 2) {
+		if (want != "") != diags.HasErrors() ||
+			want != "" && (!strings.Contains(diags[0].Summary, want) || r.ExitCode != 2) {
 			t.Errorf("max_message %s: exit %d, %v", limit, r.ExitCode, diags)
 		}
 	}
 }
 
-// TestStatistics: auto notes what is missing, require fails, none does not ask; what is counted is the stage's model.
+// TestStatistics: auto notes what is missing, require fails, none does not ask; what is counted is
+// the stage's model.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	const plan = `
@@ -176,7 +193,9 @@ version: 1
 target: {backend: triton, url: URL, model: m, ready: 0s, statistics: WORD}
 stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 `
-	for word, want := range map[string]string{"auto": "done no-statistics", "require": "failed", "none": "done"} {
+	for word, want := range map[string]string{
+		"auto": "done no-statistics", "require": "failed", "none": "done",
+	} {
 		w := watch(t, fourInts)
 		n := node(t, play(t, strings.ReplaceAll(plan, "WORD", word), w.URL, Env{}), "s")
 		got := string(n.Outcome)
@@ -206,13 +225,15 @@ stages:
 	}
 }
 
-// TestMismatchSaysWhere: of a reply that differs the row is named as it is in its file, over both protocols.
+// TestMismatchSaysWhere: of a reply that differs the row is named as it is in its file, over both
+// protocols.
 func TestMismatchSaysWhere(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
 	good, bad := filepath.Join(t.TempDir(), "good.json"), filepath.Join(t.TempDir(), "bad.json")
 	for name, want := range map[string]string{good: "7", bad: "8"} {
-		text := `{"data": [{"INPUT0": {"content": [7], "shape": [1]}}], "validation_data": [{"OUTPUT0": {"content": [` + want + `], "shape": [1]}}]}`
+		text := `{"data": [{"INPUT0": {"content": [7], "shape": [1]}}], "validation_data": [{"OUTPUT0": ` +
+			`{"content": [` + want + `], "shape": [1]}}]}`
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -224,14 +245,18 @@ data: {file: [`+good+`, `+bad+`]}
 target: {backend: kserve, url: URL, model: identity, ready: 0s}
 stages: [{id: s, load: {concurrency: 1}, for: 2 requests}]
 `, url, Env{}), "s")
-		want := []result.ErrorClass{{Class: "mismatch", Count: 1, Example: "row 1: output OUTPUT0 [0] is 7, want 8, expected by bad.json, row 0"}}
+		want := []result.ErrorClass{{
+			Class: "mismatch", Count: 1,
+			Example: "row 1: output OUTPUT0 [0] is 7, want 8, expected by bad.json, row 0",
+		}}
 		if diff := cmp.Diff(want, n.Errors); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", url, diff)
 		}
 	}
 }
 
-// TestExpect: outputs are compared within the tolerances, or not at all; statuses of the plan's choice are answers.
+// TestExpect: outputs are compared within the tolerances, or not at all; statuses of the plan's
+// choice are answers.
 func TestExpect(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -241,11 +266,16 @@ func TestExpect(t *testing.T) {
 		t.Fatal(err)
 	}
 	for expect, failed := range map[string]int64{
-		"": 4, "expect: {outputs: true}, ": 4, "expect: {outputs: false}, ": 0, "expect: {absolute: 0.6}, ": 0, "expect: {absolute: 0.4}, ": 4,
-		"expect: {relative: 0.01}, ": 0, "expect: {relative: 0.001}, ": 4, "expect: {sample: 50%}, ": 2, "expect: {sample: 0.001%}, ": 1,
-		"expect: {outputs: false, fields: {model_name: identity, outputs.0.name: OUTPUT0, outputs.0.shape.0: 1, outputs.0.shape.1: 2}}, ": 0,
-		"expect: {outputs: false, fields: {outputs.0.datatype: INT64}}, ":                                                                 4, "expect: {outputs: false, fields: {outputs.1.name: OUTPUT0}}, ": 4,
-		"expect: {outputs: false, fields: {model_name: 1}}, ": 4, "expect: {outputs: false, sample: 50%, fields: {model_name: x}}, ": 2,
+		"": 4, "expect: {outputs: true}, ": 4, "expect: {outputs: false}, ": 0, "expect: {absolute: 0.6}, ": 0,
+		"expect: {absolute: 0.4}, ":  4,
+		"expect: {relative: 0.01}, ": 0, "expect: {relative: 0.001}, ": 4, "expect: {sample: 50%}, ": 2,
+		"expect: {sample: 0.001%}, ": 1,
+		"expect: {outputs: false, fields: {model_name: identity, outputs.0.name: OUTPUT0, outputs.0.shape.0: " +
+			"1, outputs.0.shape.1: 2}}, ": 0,
+		"expect: {outputs: false, fields: {outputs.0.datatype: INT64}}, ":  4,
+		"expect: {outputs: false, fields: {outputs.1.name: OUTPUT0}}, ":    4,
+		"expect: {outputs: false, fields: {model_name: 1}}, ":              4,
+		"expect: {outputs: false, sample: 50%, fields: {model_name: x}}, ": 2,
 	} {
 		for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
 			n := node(t, play(t, `
@@ -255,7 +285,9 @@ target: {backend: kserve, url: URL, model: identity, ready: 0s}
 stages: [{id: s, `+expect+`load: {concurrency: 1}, for: 4 requests}]
 `, url, Env{}), "s")
 			if expect == "" {
-				want := result.ErrorClass{Class: "mismatch", Count: 4, Example: "row 0: output OUTPUT0 [0] is 100, want 100.5"}
+				want := result.ErrorClass{
+					Class: "mismatch", Count: 4, Example: "row 0: output OUTPUT0 [0] is 100, want 100.5",
+				}
 				if diff := cmp.Diff([]result.ErrorClass{want}, n.Errors); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", url, diff)
 				}
@@ -293,12 +325,16 @@ stages: [{id: s, `+c.expect+`load: {concurrency: 1}, for: 4 requests}]
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	for load, want := range map[string]string{
-		"{concurrency: 2}":                                               "s",
-		"{concurrency: [3, 1]}":                                          "s[concurrency=3] s[concurrency=1]",
-		"{concurrency: {levels: {from: 1, to: 3}}}":                      "s[concurrency=1] s[concurrency=2] s[concurrency=3]",
-		"{concurrency: {levels: {from: 1, to: 5, step: 2}}}":             "s[concurrency=1] s[concurrency=3] s[concurrency=5]",
-		"{concurrency: {levels: {from: 1, to: 4, factor: 2}}}":           "s[concurrency=1] s[concurrency=2] s[concurrency=4]",
-		"{concurrency: {levels: {from: 1, while: in_flight.max < 3}}}":   "s[concurrency=1] s[concurrency=2] s[concurrency=3]",
+		"{concurrency: 2}":      "s",
+		"{concurrency: [3, 1]}": "s[concurrency=3] s[concurrency=1]",
+		"{concurrency: {levels: {from: 1, to: 3}}}": "s[concurrency=1] s[concurrency=2] " +
+			"s[concurrency=3]",
+		"{concurrency: {levels: {from: 1, to: 5, step: 2}}}": "s[concurrency=1] s[concurrency=3] " +
+			"s[concurrency=5]",
+		"{concurrency: {levels: {from: 1, to: 4, factor: 2}}}": "s[concurrency=1] s[concurrency=2] " +
+			"s[concurrency=4]",
+		"{concurrency: {levels: {from: 1, while: in_flight.max < 3}}}": "s[concurrency=1] s[concurrency=2] " +
+			"s[concurrency=3]",
 		"{concurrency: {levels: {from: 1, to: 9, while: [{slo: few}]}}}": "s[concurrency=1] s[concurrency=2]",
 		"{rate: 900/s}":                                                           "s",
 		"{rate: [800/s, 900/s]}":                                                  "s[rate=800/s] s[rate=900/s]",
@@ -360,8 +396,9 @@ func (b *books) Write(s *backends.Sample) error {
 	return nil
 }
 
-// TestDrain: what is open when hold ends is waited for, or cancelled when the drain is over; then it is in no error
-// count and no latency. sent = ok + failed + stopped, counted apart from the result.
+// TestDrain: what is open when hold ends is waited for, or cancelled when the drain is over; then
+// it is in no error count and no latency. sent = ok + failed + stopped, counted apart from the
+// result.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -401,7 +438,8 @@ stages: [{id: s, load: %s, for: 600ms, drain: %s}]
 				failed += k
 			}
 		}
-		if stopped != c.stopped || failed != 0 || count(n, "errors.count") != 0 || count(n, "requests.count") != ok+failed+stopped || *n.Metrics["latency"].Count != ok {
+		if stopped != c.stopped || failed != 0 || count(n, "errors.count") != 0 ||
+			count(n, "requests.count") != ok+failed+stopped || *n.Metrics["latency"].Count != ok {
 			t.Errorf("%+v: %d ok, %d failed, %d stopped; the result says %d sent, %d failed, %d in latency",
 				c, ok, failed, stopped, count(n, "requests.count"), count(n, "errors.count"), *n.Metrics["latency"].Count)
 		}

@@ -45,8 +45,10 @@ func (a *authority) issue(t *testing.T, name string, names []string) (*x509.Cert
 	}
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: names,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: a.cert == nil, BasicConstraintsValid: true,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: a.cert == nil,
+		BasicConstraintsValid: true,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	parent, signer := c, key
 	if a.cert != nil {
@@ -63,7 +65,9 @@ func (a *authority) issue(t *testing.T, name string, names []string) (*x509.Cert
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{name + ".pem": {Type: "CERTIFICATE", Bytes: der}, name + ".key": {Type: "EC PRIVATE KEY", Bytes: raw}} {
+	for file, block := range map[string]*pem.Block{
+		name + ".pem": {Type: "CERTIFICATE", Bytes: der}, name + ".key": {Type: "EC PRIVATE KEY", Bytes: raw},
+	} {
 		if err := os.WriteFile(filepath.Join(a.dir, file), pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +93,8 @@ func (a *authority) secured(t *testing.T, c *tls.Config) *witness {
 	return w
 }
 
-// TestTLS: the matrix of `tls`, over both protocols. What must not connect fails its stage and sends nothing.
+// TestTLS: the matrix of `tls`, over both protocols. What must not connect fails its stage and
+// sends nothing.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -97,8 +102,12 @@ func TestTLS(t *testing.T) {
 	other := newAuthority(t)
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
-	open, old := &tls.Config{MinVersion: tls.VersionTLS12}, &tls.Config{MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS12}
-	mutual := &tls.Config{MinVersion: tls.VersionTLS12, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+	open, old := &tls.Config{MinVersion: tls.VersionTLS12}, &tls.Config{
+		MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS12,
+	}
+	mutual := &tls.Config{
+		MinVersion: tls.VersionTLS12, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
+	}
 	ca := "ca: " + a.dir + "/ca.pem"
 	pair := func(dir, name string) string {
 		return fmt.Sprintf(", cert: %s/%s.pem, key: %s/%s.key", dir, name, dir, name)
@@ -113,7 +122,10 @@ func TestTLS(t *testing.T) {
 		{"full, the URL's name is not the certificate's", ca, open, false, ""},
 		{"full, another name", ca + ", server_name: other.internal", open, false, "`tls: {server_name: NAME}`"},
 		{"an authority that nobody knows", "server_name: model.internal", open, false, "`tls: {ca: FILE}`"},
-		{"the wrong authority", "ca: " + other.dir + "/ca.pem, server_name: model.internal", open, false, "`tls.ca` does not hold"},
+		{
+			"the wrong authority", "ca: " + other.dir + "/ca.pem, server_name: model.internal", open, false,
+			"`tls.ca` does not hold",
+		},
 		{"ca, any name", ca + ", verify: ca", open, true, ""},
 		{"ca, the wrong authority", "ca: " + other.dir + "/ca.pem, verify: ca", open, false, ""},
 		{"none", "verify: none", open, true, ""},
@@ -139,8 +151,10 @@ stages: [{id: s, load: {concurrency: 2}, for: 6 requests}]
 				t.Fatal(c.name, diags)
 			}
 			n := node(t, r, "s")
-			if done := n.Outcome == result.Done; done != c.connects || (len(w.all()) == 6) != c.connects || c.connects && count(n, "errors.count") > 0 {
-				t.Errorf("%s over %s: %s (%s), %d requests seen, errors %v", c.name, scheme, n.Outcome, n.Reason, len(w.all()), n.Errors)
+			if done := n.Outcome == result.Done; done != c.connects || (len(w.all()) == 6) != c.connects ||
+				c.connects && count(n, "errors.count") > 0 {
+				t.Errorf("%s over %s: %s (%s), %d requests seen, errors %v",
+					c.name, scheme, n.Outcome, n.Reason, len(w.all()), n.Errors)
 			}
 			if c.hint != "" && !strings.Contains(n.Reason, c.hint) {
 				t.Errorf("%s over %s: %s, want %q in it", c.name, scheme, n.Reason, c.hint)

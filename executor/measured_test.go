@@ -14,14 +14,17 @@ import (
 	"github.com/sluice-bench/sluice/executor/trial"
 )
 
-// TestCountIsOverItsTime: the rate of a counted span is over the time from the start of the clock to its last reply, and not
-// over a multiple of the time after which somebody looks.
+// TestCountIsOverItsTime: the rate of a counted span is over the time from the start of the clock
+// to its last reply, and not over a multiple of the time after which somebody looks.
 func TestCountIsOverItsTime(t *testing.T) {
 	t.Parallel()
-	times := file(t, "times.csv", "timestamp\n"+strings.Repeat("0\n", 20)+strings.Repeat("20\n", 20)+strings.Repeat("40\n", 20))
+	times := file(t, "times.csv",
+		"timestamp\n"+strings.Repeat("0\n", 20)+strings.Repeat("20\n", 20)+strings.Repeat("40\n", 20))
 	for _, load := range []string{
-		"load: {concurrency: 1}, for: 60 requests", "load: {concurrency: 3}, for: 60 requests", "load: {rate: 400/s}, for: 60 requests",
-		"load: {rate: 400/s, max_in_flight: 1}, for: 60 requests", "load: {schedule: {file: " + times + ", unit: ms}}",
+		"load: {concurrency: 1}, for: 60 requests", "load: {concurrency: 3}, for: 60 requests",
+		"load: {rate: 400/s}, for: 60 requests",
+		"load: {rate: 400/s, max_in_flight: 1}, for: 60 requests",
+		"load: {schedule: {file: " + times + ", unit: ms}}",
 	} {
 		for _, transport := range []string{"http", "grpc"} {
 			s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 1e-3}})
@@ -39,7 +42,8 @@ stages: [{id: s, `+load+`}]
 			took := float64(last-first) / 1e9
 			rate, wide := value(t, n, "requests.rate"), n.Duration-took // by how much the first was late
 			if len(kept.all) != 60 || math.Abs(rate*n.Duration-60) > 1e-6 || wide < -1e-9 || wide > 0.5 {
-				t.Errorf("%s %s: %v/s in %v s; %d requests took %v s", transport, load, rate, n.Duration, len(kept.all), took)
+				t.Errorf("%s %s: %v/s in %v s; %d requests took %v s",
+					transport, load, rate, n.Duration, len(kept.all), took)
 			}
 		}
 	}
@@ -69,8 +73,8 @@ func (k nodeSink) Write(s *backends.Sample) error {
 	return nil
 }
 
-// TestLevelsDoNotOverlap: a level begins when all requests of the one before are answered, so that none of a higher level is
-// in what is measured of a lower one.
+// TestLevelsDoNotOverlap: a level begins when all requests of the one before are answered, so that
+// none of a higher level is in what is measured of a lower one.
 func TestLevelsDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ transport, keys, load string }{
@@ -91,14 +95,16 @@ stages: [{id: s, load: {`+c.load+`}, for: 500ms}]
 `, url, Env{Record: seen.record})
 			high, low := r.Nodes[0].ID, r.Nodes[1].ID
 			if seen.last[high] == 0 || seen.first[low] < seen.last[high] {
-				t.Errorf("%s is sent from %d ns on, the last of %s is answered at %d", low, seen.first[low], high, seen.last[high])
+				t.Errorf("%s is sent from %d ns on, the last of %s is answered at %d",
+					low, seen.first[low], high, seen.last[high])
 			}
 		})
 	}
 }
 
-// TestHopelessLevel: a level at which `while` is false in every window is over when there are as many as must agree, stable or
-// not; one at which it holds goes on to be stable, or to the last window.
+// TestHopelessLevel: a level at which `while` is false in every window is over when there are as
+// many as must agree, stable or not; one at which it holds goes on to be stable, or to the last
+// window.
 func TestHopelessLevel(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 2e-3}})
@@ -118,8 +124,8 @@ stages:
 	}
 }
 
-// TestWindowsAreAsLong: a window is as long as the plan says, the next begins where it ends, and what is reported is that of
-// the windows that agree.
+// TestWindowsAreAsLong: a window is as long as the plan says, the next begins where it ends, and
+// what is reported is that of the windows that agree.
 func TestWindowsAreAsLong(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 2e-3}})
@@ -141,7 +147,8 @@ stages:
 			requests += *w.Values["throughput"] * 0.1
 		}
 	}
-	if got := value(t, n, "throughput") * n.Duration; math.Abs(got-requests) > 1e-6 || math.Abs(n.Duration-0.2) > 2e-9 {
+	if got := value(t, n, "throughput") * n.Duration; math.Abs(got-requests) > 1e-6 ||
+		math.Abs(n.Duration-0.2) > 2e-9 {
 		t.Errorf("%v requests in %v s are reported, %v in the windows used", got, n.Duration, requests)
 	}
 	for i := 1; i < len(bounds); i++ {
@@ -169,8 +176,9 @@ func (e *ending) Close(bounds []int64) error {
 	return nil
 }
 
-// TestRequestsOfSequences: a span in requests sends so many in a closed loop, each sequence of them with its end: none is sent
-// beside them to close what is open. Where steps fail, others are sent in their place.
+// TestRequestsOfSequences: a span in requests sends so many in a closed loop, each sequence of them
+// with its end: none is sent beside them to close what is open. Where steps fail, others are sent
+// in their place.
 func TestRequestsOfSequences(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -179,12 +187,19 @@ func TestRequestsOfSequences(t *testing.T) {
 		measure int64
 		errors  float64
 	}{
-		"lengths of 6":        {"load: {concurrency: 2}, sequences: {length: 6}, for: 20 requests", 20, 20, 0},
-		"drawn lengths":       {"load: {concurrency: 5}, sequences: {length: {min: 1, max: 9}}, for: 83 requests", 83, 83, 0},
-		"with a warm-up":      {"load: {concurrency: 4}, sequences: {length: 7}, warmup: 9 requests, for: 40 requests", 49, 40, 0},
+		"lengths of 6": {"load: {concurrency: 2}, sequences: {length: 6}, for: 20 requests", 20, 20, 0},
+		"drawn lengths": {
+			"load: {concurrency: 5}, sequences: {length: {min: 1, max: 9}}, for: 83 requests", 83, 83, 0,
+		},
+		"with a warm-up": {
+			"load: {concurrency: 4}, sequences: {length: 7}, warmup: 9 requests, for: 40 requests", 49, 40, 0,
+		},
 		"fewer than slots":    {"load: {concurrency: 8}, sequences: {length: 7}, for: 3 requests", 3, 3, 0},
 		"longer than what is": {"load: {concurrency: 3}, sequences: {length: 1000}, for: 50 requests", 50, 50, 0},
-		"failures":            {"load: {concurrency: 4}, sequences: {length: 5}, for: 200 requests, assert: [errors.ratio < 100%]", 0, 200, 0.2},
+		"failures": {
+			"load: {concurrency: 4}, sequences: {length: 5}, for: 200 requests, assert: [errors.ratio < 100%]", 0,
+			200, 0.2,
+		},
 	} {
 		for _, transport := range []string{"http", "grpc"} {
 			t.Run(name+" "+transport, func(t *testing.T) {
@@ -214,8 +229,9 @@ stages: [{id: s, `+c.keys+`}]
 	}
 }
 
-// TestSerialSequences: of a sequence that is played in series one request is in flight, whatever is due (perf_analyzer's rows
-// 82 and 86): a server that answers nothing sees as many as there are sequences.
+// TestSerialSequences: of a sequence that is played in series one request is in flight, whatever is
+// due (perf_analyzer's rows 82 and 86): a server that answers nothing sees as many as there are
+// sequences.
 func TestSerialSequences(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "grpc"} {

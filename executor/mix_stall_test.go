@@ -10,14 +10,17 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
-// TestStalledTarget: a target that answers nothing, with all its connections taken, does not hold up what is due on another
-// one: that arrives as planned by the stamps of its server. What waited is sent when the first answers again.
+// TestStalledTarget: a target that answers nothing, with all its connections taken, does not hold
+// up what is due on another one: that arrives as planned by the stamps of its server. What waited
+// is sent when the first answers again.
 func TestStalledTarget(t *testing.T) {
 	stalled := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 	other := serve(t, builtin.Config{})
 	const each, gap = 100, int64(10 * time.Millisecond)
 	seen := make(chan struct{})
-	go func() { // the first answers when the other has been sent all that it gets: no sooner, or nothing would be shown
+	// The first answers when the other has been sent all that it gets: no sooner, or nothing would be
+	// shown
+	go func() {
 		defer close(seen)
 		defer close(stalled.hold)
 		for len(arrivals(t, other)) < each && len(stalled.all()) < 3 {
@@ -36,7 +39,8 @@ stages:
 	<-seen
 	times := arrivals(t, other)
 	if n := len(stalled.all()); n != each || len(times) != each || len(r.Nodes[0].Errors) != 0 {
-		t.Fatalf("%d of %d requests to the stalled target, %d to the other, %v", n, each, len(times), r.Nodes[0].Errors)
+		t.Fatalf("%d of %d requests to the stalled target, %d to the other, %v",
+			n, each, len(times), r.Nodes[0].Errors)
 	}
 	kept.dues()
 	var client []int64
@@ -69,8 +73,8 @@ stages:
 	}
 }
 
-// TestTargetsKeepTheirTimeouts: two targets of one stage that both answer nothing: a request fails at its own target's
-// timeout, not at the longer one of the other.
+// TestTargetsKeepTheirTimeouts: two targets of one stage that both answer nothing: a request fails
+// at its own target's timeout, not at the longer one of the other.
 func TestTargetsKeepTheirTimeouts(t *testing.T) {
 	t.Parallel()
 	for _, load := range []string{"{rate: 100/s}", "{concurrency: 4}"} {
@@ -87,14 +91,17 @@ stages:
 		http.DefaultClient.CloseIdleConnections()
 		least := int64(time.Hour)
 		for _, one := range kept.all {
-			if took := one.LastByte - one.Due; one.Class != backends.TimedOut || took < []int64{300e6, 900e6}[one.Entry] {
-				t.Errorf("%s: a request of entry %d ended as %v after %v", load, one.Entry, one.Class, time.Duration(took))
+			if took := one.LastByte - one.Due; one.Class != backends.TimedOut ||
+				took < []int64{300e6, 900e6}[one.Entry] {
+				t.Errorf("%s: a request of entry %d ended as %v after %v",
+					load, one.Entry, one.Class, time.Duration(took))
 			} else if one.Entry == 0 {
 				least = min(least, took)
 			}
 		}
 		if len(kept.all) != 8 || least >= 900e6 {
-			t.Errorf("%s: %d requests, those of the short timeout took %v at least", load, len(kept.all), time.Duration(least))
+			t.Errorf("%s: %d requests, those of the short timeout took %v at least",
+				load, len(kept.all), time.Duration(least))
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestMixKeys: every key of a request may stand on a kind of a mix; parameters and headers come on top of the stage's.
+// TestMixKeys: every key of a request may stand on a kind of a mix; parameters and headers come on
+// top of the stage's.
 func TestMixKeys(t *testing.T) {
 	t.Parallel()
 	w := watch(t, nil)
@@ -30,7 +31,9 @@ stages:
 `, w.url("http"), Env{})
 	var got []string
 	for _, q := range w.all() {
-		got = append(got, fmt.Sprint(q.model, q.shape, ints(q.data)[0], q.outputs, q.params["p"], q.params["q"], q.header.Get("X-A"), q.header.Get("X-B")))
+		got = append(got,
+			fmt.Sprint(q.model, q.shape, ints(q.data)[0], q.outputs, q.params["p"], q.params["q"], q.header.Get("X-A"),
+				q.header.Get("X-B")))
 	}
 	plain, own := "m[1 2] 1 []stagestagestagestage", "other[3 4] 2 [OUT2]ownstageownstage"
 	if want := []string{plain, own, plain, own, plain, own}; !slices.Equal(got, want) {

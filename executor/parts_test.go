@@ -41,8 +41,8 @@ func scopeCount(t *testing.T, n *result.Node, phase, mix, name string) int64 {
 	return int64(v)
 }
 
-// TestRampPhases: a spike between two holds. Each hold has numbers of its own, the node's are those of all holds, what lies
-// between is the phase ramp, and recovery is judged second by second.
+// TestRampPhases: a spike between two holds. Each hold has numbers of its own, the node's are those
+// of all holds, what lies between is the phase ramp, and recovery is judged second by second.
 func TestRampPhases(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -99,7 +99,8 @@ stages:
 	}
 }
 
-// TestMixScopes: two kinds of request 3:1, each with its own numbers, rows and assertions; together they are the node's.
+// TestMixScopes: two kinds of request 3:1, each with its own numbers, rows and assertions; together
+// they are the node's.
 func TestMixScopes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -120,11 +121,13 @@ stages:
       - requests.count == 400
 `, s.HTTPURL(), Env{})
 	n := node(t, r, "mixed")
-	small, large := scopeCount(t, n, "", "small", "requests.count"), scopeCount(t, n, "", "large", "requests.count")
+	small, large := scopeCount(t, n, "", "small",
+		"requests.count"), scopeCount(t, n, "", "large", "requests.count")
 	if small+large != count(n, "requests.count") || small < 280 || small > 320 {
 		t.Errorf("small %d + large %d of %d", small, large, count(n, "requests.count"))
 	}
-	if got := n.Scope("", "large"); got.Model != "identity_int32" || got.Target != "main" || got.Batch != 1 || got.Duration != 1 {
+	if got := n.Scope("", "large"); got.Model != "identity_int32" || got.Target != "main" || got.Batch != 1 ||
+		got.Duration != 1 {
 		t.Errorf("large: %+v", got)
 	}
 	var latencies int64
@@ -139,11 +142,16 @@ stages:
 	}
 }
 
-// TestWindowsJudged: one of three seconds has a pause in it. `every` says so, `allow` forgives it, the whole does not see it.
+// TestWindowsJudged: one of three seconds has a pause in it. `every` says so, `allow` forgives it,
+// the whole does not see it.
 func TestWindowsJudged(t *testing.T) {
 	t.Parallel()
 	five := &builtin.Dist{Mean: 0.005}
-	s := serve(t, builtin.Config{ServiceTime: five, Instances: 2, Stall: &builtin.Stall{At: 1300 * time.Millisecond, For: 900 * time.Millisecond}})
+	s := serve(t,
+		builtin.Config{
+			ServiceTime: five, Instances: 2,
+			Stall: &builtin.Stall{At: 1300 * time.Millisecond, For: 900 * time.Millisecond},
+		})
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: simple, ready: 0s}
@@ -204,8 +212,9 @@ stages:
 	}
 }
 
-// TestAbortEndsTheRun: a server that becomes slow, one that fails, and one that answers nothing any more: the node ends
-// long before its time, the stages after it do not run, artifacts are whole, exit 1.
+// TestAbortEndsTheRun: a server that becomes slow, one that fails, and one that answers nothing any
+// more: the node ends long before its time, the stages after it do not run, artifacts are whole,
+// exit 1.
 func TestAbortEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -214,9 +223,17 @@ func TestAbortEndsTheRun(t *testing.T) {
 		wantReason string
 		keys       string // of the stage; "": a constant rate
 	}{
-		"slow":  {builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p95 < 20ms", "take longer than 20 ms", ""},
+		"slow": {
+			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64},
+			"latency.p95 < 20ms",
+			"take longer than 20 ms", "",
+		},
 		"fails": {builtin.Config{Errors: 0.5}, "errors.ratio < 1%", "errors.ratio is", ""},
-		"hangs": {builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p95 < 100ms", "take longer than 100 ms", ""},
+		"hangs": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			"latency.p95 < 100ms",
+			"take longer than 100 ms", "",
+		},
 		"hangs in a phase": {
 			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
 			`'phase("top").latency.p95 < 100ms'`, "take longer than 100 ms",
@@ -233,7 +250,8 @@ func TestAbortEndsTheRun(t *testing.T) {
 			"load: {rate: 200/s}\n    goodput: {latency: 100ms}",
 		},
 		"hangs in windows": {
-			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms", "in the window from", "",
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			"latency.p50 < 100ms, every: 500ms", "in the window from", "",
 		},
 		"hangs in windows of a phase": {
 			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
@@ -246,7 +264,8 @@ func TestAbortEndsTheRun(t *testing.T) {
 			"load: {rate: 200/s}\n    mix: {a: {weight: 3}, b: {weight: 1}}",
 		},
 		"hangs, within": {
-			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms, within: 800ms", "in the window from", "",
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			"latency.p50 < 100ms, every: 500ms, within: 800ms", "in the window from", "",
 		},
 		"hangs in a kind whose requests wait for a slot": {
 			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
@@ -254,7 +273,9 @@ func TestAbortEndsTheRun(t *testing.T) {
 			"load: {rate: 200/s, max_in_flight: 2}\n    mix: {a: {weight: 3}, b: {weight: 1}}",
 		},
 		"windows": {
-			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p50 < 20ms, every: 200ms", "latency.p50", "",
+			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64},
+			"latency.p50 < 20ms, every: 200ms",
+			"latency.p50", "",
 		},
 	} {
 		if c.keys == "" {
@@ -283,10 +304,12 @@ stages:
 				t.Errorf("the run took %v", took)
 			}
 			a := assertionOf(t, r, "limit")
-			if a.Verdict != result.Fail || !strings.Contains(a.Reason, "certainly false") || !strings.Contains(a.Reason, c.wantReason) {
+			if a.Verdict != result.Fail || !strings.Contains(a.Reason, "certainly false") ||
+				!strings.Contains(a.Reason, c.wantReason) {
 				t.Errorf("%s: %s", a.Verdict, a.Reason)
 			}
-			if n.Outcome != result.InterruptedNode || n.Aborted == nil || n.Aborted.Assertion != "limit" || !strings.Contains(n.Reason, "certainly false") {
+			if n.Outcome != result.InterruptedNode || n.Aborted == nil || n.Aborted.Assertion != "limit" ||
+				!strings.Contains(n.Reason, "certainly false") {
 				t.Errorf("outcome %s: %s, %+v", n.Outcome, n.Reason, n.Aborted)
 			}
 			if strings.HasPrefix(name, "hangs") && n.Aborted != nil && n.Aborted.InFlight == 0 {
@@ -295,7 +318,8 @@ stages:
 			if rest := assertionOf(t, r, "rest"); rest.Verdict != result.Inconclusive {
 				t.Errorf("rest: %s %s", rest.Verdict, rest.Reason)
 			}
-			if next := node(t, r, "next"); next.Outcome != result.SkippedNode || !strings.Contains(next.Reason, "aborted") {
+			if next := node(t, r, "next"); next.Outcome != result.SkippedNode ||
+				!strings.Contains(next.Reason, "aborted") {
 				t.Errorf("next: %s %s", next.Outcome, next.Reason)
 			}
 			if r.ExitCode != 1 && node(t, r, "s").Validity.OK || r.State != result.StatePartial {

@@ -29,7 +29,8 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestLoads: each load sends as many requests as it says, over as long as it says, and counts those of its holds.
+// TestLoads: each load sends as many requests as it says, over as long as it says, and counts those
+// of its holds.
 func TestLoads(t *testing.T) {
 	t.Parallel()
 	gaps := file(t, "gaps.txt", strings.Repeat("5000\n", 40))
@@ -39,16 +40,32 @@ func TestLoads(t *testing.T) {
 		sent, counted int
 		length        float64 // s; 0: whatever
 	}{
-		{"a ramp of rates", "load: {rate: {ramp: [{to: 100/s, over: 400ms, hold: 300ms}, {to: 200/s, hold: 200ms, name: top}]}}", 20 + 30 + 40, 70, 0.9},
+		{
+			"a ramp of rates",
+			"load: {rate: {ramp: [{to: 100/s, over: 400ms, hold: 300ms}, {to: 200/s, hold: 200ms, name: top}]}}",
+			20 + 30 + 40, 70, 0.9,
+		},
 		{"a ramp that is held", "load: {rate: {ramp: [{to: 100/s, over: 200ms}]}}, for: 500ms", 10 + 30, 30, 0.5},
 		{"a ramp that is cut", "load: {rate: {ramp: [{to: 100/s, hold: 10s}]}}, for: 300ms", 30, 30, 0.3},
-		{"a ramp after a warm-up", "warmup: 10 requests, load: {rate: {ramp: [{to: 100/s, hold: 300ms}]}}", 40, 30, 0.3},
+		{
+			"a ramp after a warm-up", "warmup: 10 requests, load: {rate: {ramp: [{to: 100/s, hold: 300ms}]}}", 40, 30,
+			0.3,
+		},
 		{"gaps of a file", "load: {intervals: {file: " + gaps + ", unit: us, at_end: stop}}", 40, 40, 0},
-		{"gaps that start at once", "load: {intervals: {file: " + gaps + ", unit: us, first: zero, at_end: stop}}", 41, 41, 0},
+		{
+			"gaps that start at once", "load: {intervals: {file: " + gaps + ", unit: us, first: zero, at_end: stop}}",
+			41, 41, 0,
+		},
 		{"gaps again and again", "load: {intervals: {file: " + gaps + ", unit: us}}, for: 60 requests", 60, 60, 0},
 		{"times of a file", "load: {schedule: {file: " + times + ", unit: ms, speed: 2}}", 5, 5, 0},
-		{"times of a file from a time to another", "load: {schedule: {file: " + times + ", unit: ms, from: 40ms, to: 300ms}}", 3, 3, 0},
-		{"as many as without chance", "load: {rate: 200/s, arrivals: {cv: 2, exact: true}}, warmup: 200ms, for: 300ms", 40 + 60, 60, 0.3},
+		{
+			"times of a file from a time to another",
+			"load: {schedule: {file: " + times + ", unit: ms, from: 40ms, to: 300ms}}", 3, 3, 0,
+		},
+		{
+			"as many as without chance",
+			"load: {rate: 200/s, arrivals: {cv: 2, exact: true}}, warmup: 200ms, for: 300ms", 40 + 60, 60, 0.3,
+		},
 		{"a rate for so many", "load: {rate: 200/s, arrivals: {cv: 0.5}}, for: 33 requests", 33, 33, 0},
 		{"passes over 16 rows", "load: {concurrency: 3}, for: 3 passes", 48, 48, 0},
 		{"passes of batches", "load: {concurrency: 3}, batch: 8, warmup: 1 pass, for: 3 passes", 2 + 6, 6, 0},
@@ -56,12 +73,15 @@ func TestLoads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, builtin.Config{})
-			r := play(t, "version: 1\ntarget: {backend: kserve, url: URL, model: simple, ready: 0s}\nstages:\n  - {id: s, "+c.stage+"}\n", s.HTTPURL(), Env{})
+			r := play(t,
+				"version: 1\ntarget: {backend: kserve, url: URL, model: simple, ready: 0s}\nstages:\n  - {id: s, "+c.stage+"}\n",
+				s.HTTPURL(), Env{})
 			n := node(t, r, "s")
 			if n.Outcome != result.Done && n.Outcome != result.Invalid {
 				t.Fatalf("%s: %s", n.Outcome, n.Reason)
 			}
-			if sent, counted := len(arrivals(t, s)), int(count(n, "requests.count")); sent != c.sent || counted != c.counted {
+			if sent, counted := len(arrivals(t, s)), int(count(n, "requests.count")); sent != c.sent ||
+				counted != c.counted {
 				t.Errorf("the server saw %d, want %d; %d are counted, want %d", sent, c.sent, counted, c.counted)
 			}
 			if n.Load.Kind == "intervals" && n.Load.Value != 200 {
@@ -102,8 +122,10 @@ stages:
 			then = append(then, q)
 		}
 	}
-	if len(first) == 0 || int(a) != len(first) || int(b) != len(then) || together(first) != 1 || together(then) != 4 || count(n, "in_flight.max") != 4 {
-		t.Errorf("%v requests with one slot, want %d, %v with four, want %d; %d and %d at a time; %d in flight at most",
+	if len(first) == 0 || int(a) != len(first) || int(b) != len(then) || together(first) != 1 ||
+		together(then) != 4 || count(n, "in_flight.max") != 4 {
+		t.Errorf("%v requests with one slot, want %d, %v with four, want %d; %d and %d at a time; %d in flight "+
+			"at most",
 			a, len(first), b, len(then), together(first), together(then), count(n, "in_flight.max"))
 	}
 }
@@ -122,7 +144,8 @@ func together(list []backends.Sample) (most int) {
 	return most
 }
 
-// TestMixTargets: the kinds of request of one stage go to servers of their own, in turn or as weights say, and are told apart.
+// TestMixTargets: the kinds of request of one stage go to servers of their own, in turn or as
+// weights say, and are told apart.
 func TestMixTargets(t *testing.T) {
 	t.Parallel()
 	for _, load := range []string{"{concurrency: 4}", "{rate: 400/s}"} {
@@ -187,8 +210,8 @@ stages:
 	}
 }
 
-// TestMaxDuration: of a node, it is interrupted, proves nothing, and the run goes on; of the run, it is partial and what was
-// not reached is skipped. Neither is a pass.
+// TestMaxDuration: of a node, it is interrupted, proves nothing, and the run goes on; of the run,
+// it is partial and what was not reached is skipped. Neither is a pass.
 func TestMaxDuration(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -200,7 +223,8 @@ stages:
   - {id: b, load: {concurrency: 1}, for: 10 requests}
 `, s.HTTPURL(), Env{})
 	a, b := node(t, r, "a"), node(t, r, "b")
-	if a.Outcome != result.InterruptedNode || !strings.Contains(a.Reason, "max_duration of 200ms") || a.Assertions[0].Verdict != result.Inconclusive {
+	if a.Outcome != result.InterruptedNode || !strings.Contains(a.Reason, "max_duration of 200ms") ||
+		a.Assertions[0].Verdict != result.Inconclusive {
 		t.Errorf("a: %s %q, %s", a.Outcome, a.Reason, a.Assertions[0].Verdict)
 	}
 	if b.Outcome != result.Done || r.ExitCode != 3 || r.State != result.StateDone {
@@ -216,7 +240,8 @@ stages:
   - {id: c, load: {concurrency: 1}, for: 60s}
 `, s.HTTPURL(), Env{})
 	a, b = node(t, r, "a"), node(t, r, "b")
-	if c := node(t, r, "c"); a.Outcome != result.Done || b.Outcome != result.InterruptedNode || c.Outcome != result.SkippedNode {
+	if c := node(t, r, "c"); a.Outcome != result.Done || b.Outcome != result.InterruptedNode ||
+		c.Outcome != result.SkippedNode {
 		t.Errorf("%s, %s, %s", a.Outcome, b.Outcome, c.Outcome)
 	}
 	if r.ExitCode != 3 || r.State != result.StatePartial || !strings.Contains(r.Reason, "max_duration of 2s") {
@@ -231,7 +256,8 @@ stages:
   - {id: a, load: {concurrency: 1}, for: 10 requests}
   - {id: b, delay: 60s, load: {concurrency: 1}, for: 10 requests}
 `, s.HTTPURL(), Env{})
-	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.Done || b.Outcome == result.Done || r.ExitCode != 3 || r.State != result.StatePartial {
+	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.Done || b.Outcome == result.Done ||
+		r.ExitCode != 3 || r.State != result.StatePartial {
 		t.Errorf("%s, %s, exit %d", a.Outcome, b.Outcome, r.ExitCode)
 	}
 }
@@ -268,13 +294,15 @@ stages:
   - {id: b, load: {rate: 5/s}, for: 600ms}
 `, s.HTTPURL(), Env{})
 	a, b := node(t, r, "a"), node(t, r, "b")
-	if count(a, "requests.count") != 3 || *a.Metrics["latency"].Count != 0 || count(b, "requests.count") != 3 || *b.Metrics["latency"].Count != 3 {
-		t.Errorf("a sent %d and has %d answers, b sent %d and has %d", count(a, "requests.count"), *a.Metrics["latency"].Count, count(b, "requests.count"), *b.Metrics["latency"].Count)
+	if count(a, "requests.count") != 3 || *a.Metrics["latency"].Count != 0 || count(b, "requests.count") != 3 ||
+		*b.Metrics["latency"].Count != 3 {
+		t.Errorf("a sent %d and has %d answers, b sent %d and has %d", count(a, "requests.count"),
+			*a.Metrics["latency"].Count, count(b, "requests.count"), *b.Metrics["latency"].Count)
 	}
 }
 
-// TestStarved: a load that is made of a number that nobody has is not run, and its run proves nothing; a stage that another
-// cause skips does not matter.
+// TestStarved: a load that is made of a number that nobody has is not run, and its run proves
+// nothing; a stage that another cause skips does not matter.
 func TestStarved(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{Errors: 1})
@@ -288,7 +316,8 @@ stages:
 	if got := node(t, r, "b").Load.Formula; got != "" {
 		t.Errorf("a formula without a value: %s", got)
 	}
-	if b := node(t, r, "b"); b.Outcome != result.SkippedNode || r.ExitCode != 3 || !strings.Contains(r.Reason, "want of data") {
+	if b := node(t, r, "b"); b.Outcome != result.SkippedNode || r.ExitCode != 3 ||
+		!strings.Contains(r.Reason, "want of data") {
 		t.Errorf("b %s %q, exit %d: %s", b.Outcome, b.Reason, r.ExitCode, r.Reason)
 	}
 }
@@ -299,7 +328,9 @@ type crashing struct {
 	backends.Describer
 }
 
-func (c crashing) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c crashing) Lanes(
+	ctx context.Context, n int, o backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	lanes, limits, err := c.Conn.Lanes(ctx, n, o)
 	for i := range lanes {
 		lanes[i] = &crashingLane{Lane: lanes[i]}
@@ -320,7 +351,8 @@ func (l *crashingLane) Recv() (int, bool) {
 	return slot, done
 }
 
-// TestLanePanic: a mistake in a lane costs its node, exit 6, and the process lives on with everything else.
+// TestLanePanic: a mistake in a lane costs its node, exit 6, and the process lives on with
+// everything else.
 func TestLanePanic(t *testing.T) {
 	t.Parallel()
 	for _, load := range []string{"{concurrency: 2}", "{rate: 200/s}"} {
@@ -357,7 +389,8 @@ stages:
 			t.Fatal(diags)
 		}
 		checkResult(t, r)
-		if b := node(t, r, "b"); r.ExitCode != 6 || b.Outcome != result.Failed || !strings.Contains(b.Reason, "nobody understands") {
+		if b := node(t, r, "b"); r.ExitCode != 6 || b.Outcome != result.Failed ||
+			!strings.Contains(b.Reason, "nobody understands") {
 			t.Errorf("%s: exit %d, %s %q", load, r.ExitCode, b.Outcome, b.Reason)
 		}
 		if a, c := node(t, r, "a"), node(t, r, "c"); a.Outcome != result.Done || c.Outcome != result.Done {

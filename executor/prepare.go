@@ -157,8 +157,8 @@ func streams(t *target) string {
 	return " with a grpc:// URL, or with `endpoint: generate`"
 }
 
-// binaryTensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take
-// them all the same.
+// binaryTensors warns where a server does not say that it takes tensors as raw bytes over HTTP;
+// some take them all the same.
 func binaryTensors(t *target, sig backends.Signature) source.Diagnostics {
 	binary := t.Plan.Input != "json" || t.Plan.Output != "json"
 	if sig.Model == "" || sig.BinaryTensors || !binary || t.Plan.GRPC() {

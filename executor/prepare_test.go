@@ -8,10 +8,13 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 )
 
-// TestPausesOfOpenLoops: where the load says when requests are due, pauses that rows ask for are told to mean nothing.
+// TestPausesOfOpenLoops: where the load says when requests are due, pauses that rows ask for are
+// told to mean nothing.
 func TestPausesOfOpenLoops(t *testing.T) {
 	s := serve(t, builtin.Config{})
-	for load, told := range map[string]bool{"concurrency: 1": false, "rate: 100/s": true, "intervals: {file: testdata/gaps.txt, unit: ms}": true} {
+	for load, told := range map[string]bool{
+		"concurrency: 1": false, "rate: 100/s": true, "intervals: {file: testdata/gaps.txt, unit: ms}": true,
+	} {
 		_, diags := Run(context.Background(), compile(t, `
 version: 1
 target: {backend: kserve, url: URL, model: identity_fp32}

@@ -52,10 +52,14 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 func Environment() result.Environment {
 	host, _ := os.Hostname()
 	e := result.Environment{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Hostname: host, CPUs: runtime.NumCPU(),
+		OS:         runtime.GOOS,
+		Arch:       runtime.GOARCH,
+		Hostname:   host,
+		CPUs:       runtime.NumCPU(),
 		GOMAXPROCS: runtime.GOMAXPROCS(0),
-		Kernel:     line("/proc/sys/kernel/osrelease", ""), CPUModel: line("/proc/cpuinfo", "model name"),
-		Settings: map[string]string{},
+		Kernel:     line("/proc/sys/kernel/osrelease", ""),
+		CPUModel:   line("/proc/cpuinfo", "model name"),
+		Settings:   map[string]string{},
 	}
 	gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	if metrics.Read(gogc); gogc[0].Value.Kind() == metrics.KindUint64 {

@@ -132,7 +132,8 @@ func (rs *repeats) take(out *result.Node, i int, r *repeat) {
 	}
 }
 
-// capacity of several searches is the mean of what they found, and nothing when one of them found nothing.
+// capacity of several searches is the mean of what they found, and nothing when one of them found
+// nothing.
 func (rs *repeats) capacity(out *result.Node) {
 	m := out.Metrics[metric.Capacity]
 	if m == nil {

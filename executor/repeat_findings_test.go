@@ -16,7 +16,8 @@ func TestRepeatsFindings(t *testing.T) {
 	} {
 		out := &result.Node{}
 		for _, text := range texts {
-			out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: "c", Severity: result.Note, Text: text})
+			out.Validity.Findings = append(out.Validity.Findings,
+				result.Finding{Code: "c", Severity: result.Note, Text: text})
 		}
 		rs.add(&repeat{Output: trial.Output{Node: out}})
 	}
@@ -24,7 +25,9 @@ func TestRepeatsFindings(t *testing.T) {
 	for _, f := range rs.findings() {
 		got = append(got, f.Text)
 	}
-	want := []string{"all 4 repeats: always", "repeats 1, 3 of 4, the first: late by 3.5 ms", "repeat 3 of 4: once"}
+	want := []string{
+		"all 4 repeats: always", "repeats 1, 3 of 4, the first: late by 3.5 ms", "repeat 3 of 4: once",
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

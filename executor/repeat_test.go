@@ -18,8 +18,8 @@ stages:
   - {id: ab, matrix: {batch: [1, 2]}, batch: '${matrix.batch}', repeat: 4, load: {rate: 500/s, arrivals: poisson}, for: 20 requests, goodput: {latency: 10s}}
 `
 
-// TestRepeat: repeats go over the points, every second in reverse. A point has one result: its numbers are those of all
-// repeats, which differ in their draws and are listed.
+// TestRepeat: repeats go over the points, every second in reverse. A point has one result: its
+// numbers are those of all repeats, which differ in their draws and are listed.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -36,7 +36,8 @@ func TestRepeat(t *testing.T) {
 		t.Fatalf("%d nodes", len(r.Nodes))
 	}
 	for _, n := range r.Nodes {
-		if len(n.Repeats) != 4 || count(n, "requests.count") != 80 || n.Outcome != result.Done && n.Outcome != result.Invalid {
+		if len(n.Repeats) != 4 || count(n, "requests.count") != 80 ||
+			n.Outcome != result.Done && n.Outcome != result.Invalid {
 			t.Errorf("%s: %d repeats, %d requests, %s", n.ID, len(n.Repeats), count(n, "requests.count"), n.Outcome)
 		}
 		sum := 0.0
@@ -78,7 +79,8 @@ func TestRepeatInterrupted(t *testing.T) {
 		t.Fatalf("exit %d, %d nodes", r.ExitCode, len(r.Nodes))
 	}
 	for _, n := range r.Nodes {
-		if n.Outcome != result.InterruptedNode || len(n.Repeats) == 0 || n.Assertions[0].Verdict != result.Inconclusive {
+		if n.Outcome != result.InterruptedNode || len(n.Repeats) == 0 ||
+			n.Assertions[0].Verdict != result.Inconclusive {
 			t.Errorf("%s: %s %q, %d repeats, %s", n.ID, n.Outcome, n.Reason, len(n.Repeats), n.Assertions[0].Verdict)
 		}
 	}

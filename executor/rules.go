@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// failure says why a node counts as failed for those that need it, or "". Inconclusive and unstable do not.
+// failure says why a node counts as failed for those that need it, or "". Inconclusive and unstable
+// do not.
 func failure(n *result.Node) string {
 	if failed(n) {
 		return n.Reason

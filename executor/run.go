@@ -35,7 +35,8 @@ type Embedded struct {
 	Ended func() string // how it ended by itself; "" while it runs
 }
 
-// Env is all that a run takes from outside: one struct, so that tests and commands differ by values only.
+// Env is all that a run takes from outside: one struct, so that tests and commands differ by values
+// only.
 type Env struct {
 	Tool result.Tool
 	// Alone: nothing else goes on in this process. Its CPU time is the client's, and its scheduler

@@ -15,10 +15,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestCounts: spans in requests send exactly so many, whatever the slots, over both protocols and both loops.
+// TestCounts: spans in requests send exactly so many, whatever the slots, over both protocols and
+// both loops.
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	for _, load := range []string{"{concurrency: 1}", "{concurrency: 7}", "{rate: 2000/s}", "{rate: 2000/s, arrivals: poisson}"} {
+	for _, load := range []string{
+		"{concurrency: 1}", "{concurrency: 7}", "{rate: 2000/s}", "{rate: 2000/s, arrivals: poisson}",
+	} {
 		for _, transport := range []string{"http", "grpc"} {
 			s := serve(t, builtin.Config{})
 			url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
@@ -48,7 +51,10 @@ stages:
 // TestOneRequest: a span of one request sends one, at any rate and with any number of slots.
 func TestOneRequest(t *testing.T) {
 	t.Parallel()
-	for _, load := range []string{"{concurrency: 1}", "{concurrency: 4}", "{rate: 1/s}", "{rate: 1/s, max_in_flight: 4}", "{rate: 1000/s, arrivals: poisson}"} {
+	for _, load := range []string{
+		"{concurrency: 1}", "{concurrency: 4}", "{rate: 1/s}", "{rate: 1/s, max_in_flight: 4}",
+		"{rate: 1000/s, arrivals: poisson}",
+	} {
 		s := serve(t, builtin.Config{})
 		n := node(t, play(t, `
 version: 1
@@ -61,7 +67,8 @@ stages: [{id: s, load: `+load+`, for: 1 request}]
 	}
 }
 
-// TestSchedule: the same seed gives the same schedule, another seed another; what was sent is the schedule's own count.
+// TestSchedule: the same seed gives the same schedule, another seed another; what was sent is the
+// schedule's own count.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	plan := `
@@ -97,15 +104,17 @@ stages:
 	}
 }
 
-// quiet plays a plan against fresh servers until the run was valid and nothing else kept the machine busy, at most three
-// times: what is measured in seconds cannot be judged on a machine that has no time. The checks of .ci run the same
-// experiments alone, where they must hold. False: the machine was never quiet; only what is counted is judged.
+// quiet plays a plan against fresh servers until the run was valid and nothing else kept the
+// machine busy, at most three times: what is measured in seconds cannot be judged on a machine that
+// has no time. The checks of .ci run the same experiments alone, where they must hold. False: the
+// machine was never quiet; only what is counted is judged.
 func quiet(t *testing.T, text string, c builtin.Config) (*builtin.Server, *result.Node, bool) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		s := serve(t, c)
 		n := node(t, play(t, text, s.HTTPURL(), Env{}), "s")
-		busy := n.Outcome == result.Invalid || slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "busy-machine" })
+		busy := n.Outcome == result.Invalid ||
+			slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "busy-machine" })
 		if !busy || attempt == 3 {
 			if busy {
 				t.Logf("the machine is too busy to judge times: %v", n.Validity.Findings)
@@ -136,18 +145,21 @@ stages:
 		gaps = append(gaps, float64(times[i]-times[i-1])/1e9)
 	}
 	slices.Sort(gaps)
-	d, limit := statstest.KS(gaps, func(x float64) float64 { return -math.Expm1(-250 * x) }), statstest.KSCritical(len(gaps), 0.01)
+	d, limit := statstest.KS(gaps,
+		func(x float64) float64 { return -math.Expm1(-250 * x) }), statstest.KSCritical(len(gaps), 0.01)
 	if d > limit {
 		t.Errorf("KS distance %.4f of %d gaps, the critical value is %.4f", d, len(gaps), limit)
 	}
-	if rate, offered := value(t, n, "requests.rate"), value(t, n, "offered.rate"); rate < 0.99*offered || rate > 1.01*offered {
+	if rate, offered := value(t, n, "requests.rate"), value(t, n, "offered.rate"); rate < 0.99*offered ||
+		rate > 1.01*offered {
 		t.Errorf("achieved %v of %v", rate, offered)
 	}
 }
 
-// TestStall is the coordinated omission experiment: 200/s against a server that stands still for 1 s. The truth is
-// p95 0.75 s and p99 0.95 s with enough slots; with 4 slots the backlog drains at 4 for each service time, some 3.5 ms.
-// The bounds are wide, for a client that shares its machine: plans/stall.yaml is the same on its own, with narrow ones.
+// TestStall is the coordinated omission experiment: 200/s against a server that stands still for 1
+// s. The truth is p95 0.75 s and p99 0.95 s with enough slots; with 4 slots the backlog drains at 4
+// for each service time, some 3.5 ms. The bounds are wide, for a client that shares its machine:
+// plans/stall.yaml is the same on its own, with narrow ones.
 func TestStall(t *testing.T) {
 	for _, c := range []struct {
 		slots int
@@ -166,11 +178,13 @@ stages:
 			if got := count(n, "requests.count"); got != 1000 {
 				t.Errorf("%d requests, want 1000", got)
 			}
-			full := slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "pool-full" })
+			full := slices.ContainsFunc(n.Validity.Findings,
+				func(f result.Finding) bool { return f.Code == "pool-full" })
 			if full != (c.slots == 4) {
 				t.Errorf("pool-full is %v with %d slots: %v", full, c.slots, n.Validity.Findings)
 			}
-			// However busy the machine is: a stall of 1 s is seen by a fifth of the requests, not by as many as there are slots.
+			// However busy the machine is: a stall of 1 s is seen by a fifth of the requests, not by as many
+			// as there are slots.
 			if p90 := value(t, n, "latency.p90"); p90 < 0.45 {
 				t.Errorf("latency.p90 is %v", p90)
 			}

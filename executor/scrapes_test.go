@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestMetrics: the server's own endpoint is read at the start of hold, while it lasts and at its end, and expressions read
-// it; what is matched is kept and nothing else.
+// TestMetrics: the server's own endpoint is read at the start of hold, while it lasts and at its
+// end, and expressions read it; what is matched is kept and nothing else.
 func TestMetrics(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	r := play(t, `
@@ -39,7 +39,9 @@ stages:
 	if r.ExitCode != 0 {
 		t.Fatalf("exit %d: %s", r.ExitCode, r.Reason)
 	}
-	for i, want := range []string{"but not with these labels", "shows no series nv_gpu_utilization", "series match, and `last` is of one"} {
+	for i, want := range []string{
+		"but not with these labels", "shows no series nv_gpu_utilization", "series match, and `last` is of one",
+	} {
 		if a := n.Assertions[5+i]; a.Verdict != result.Inconclusive || !strings.Contains(a.Reason, want) {
 			t.Errorf("%s: %s: %s; want %q", a.That, a.Verdict, a.Reason, want)
 		}
@@ -57,8 +59,8 @@ stages:
 	}
 }
 
-// TestMetricsOfNoGPU: families that a server does not show are no finding, and nothing is kept of them: perf_analyzer warns of
-// each of four.
+// TestMetricsOfNoGPU: families that a server does not show are no finding, and nothing is kept of
+// them: perf_analyzer warns of each of four.
 func TestMetricsOfNoGPU(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	n := node(t, play(t, `
@@ -93,15 +95,16 @@ func prometheus(t *testing.T, page func(n int64) string) (url string) {
 	return server.URL
 }
 
-// TestGPU: all readings of all GPUs make the gpu.* metrics, in base units, whoever shows them; a GPU that is missing from a
-// reading and a number that is none count nothing.
+// TestGPU: all readings of all GPUs make the gpu.* metrics, in base units, whoever shows them; a
+// GPU that is missing from a reading and a number that is none count nothing.
 func TestGPU(t *testing.T) {
 	url := prometheus(t, func(n int64) string {
 		second := "nv_gpu_utilization{gpu_uuid=\"b\"} 0.23\nnv_gpu_power_usage{gpu_uuid=\"b\"} Nan\n"
 		if n%2 == 1 {
 			second = ""
 		}
-		return "nv_gpu_utilization{gpu_uuid=\"a\"} 0.45\n" + second + "nv_gpu_power_usage{gpu_uuid=\"a\"} 70\nDCGM_FI_DEV_FB_USED{gpu=\"0\"} 2\n"
+		return "nv_gpu_utilization{gpu_uuid=\"a\"} 0.45\n" + second +
+			"nv_gpu_power_usage{gpu_uuid=\"a\"} 70\nDCGM_FI_DEV_FB_USED{gpu=\"0\"} 2\n"
 	})
 	s := serve(t, builtin.Config{})
 	r := play(t, `
@@ -123,8 +126,9 @@ stages:
 	}
 }
 
-// TestMetricsBroken: an endpoint that cannot be read fails the stage before it sends; one that breaks later leaves a note,
-// and what was read counts; counters that appear late or are set back are counted.
+// TestMetricsBroken: an endpoint that cannot be read fails the stage before it sends; one that
+// breaks later leaves a note, and what was read counts; counters that appear late or are set back
+// are counted.
 func TestMetricsBroken(t *testing.T) {
 	w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 	const plan = `
@@ -164,8 +168,8 @@ stages:
 	}
 }
 
-// TestMetricsLost: an endpoint that is read no more at the end proves nothing about the time that it was not read; one that
-// failed in between does.
+// TestMetricsLost: an endpoint that is read no more at the end proves nothing about the time that
+// it was not read; one that failed in between does.
 func TestMetricsLost(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	const plan = `
@@ -200,14 +204,18 @@ stages:
 			if a.ID == program.DefaultErrors {
 				continue
 			}
-			if a.Verdict != c.verdict || c.verdict != result.Pass && !strings.Contains(a.Reason, "readings of the metrics endpoint failed, and there is none of the start or the end") {
+			if a.Verdict != c.verdict ||
+				c.verdict != result.Pass &&
+					!strings.Contains(a.Reason,
+						"readings of the metrics endpoint failed, and there is none of the start or the end") {
 				t.Errorf("%s: %s: %s: %s", c.name, a.That, a.Verdict, a.Reason)
 			}
 		}
 	}
 }
 
-// TestMetricsSlow: an endpoint that takes longer to answer than it is to be read is told of once, with both times.
+// TestMetricsSlow: an endpoint that takes longer to answer than it is to be read is told of once,
+// with both times.
 func TestMetricsSlow(t *testing.T) {
 	t.Parallel()
 	url := prometheus(t, func(int64) string {
@@ -231,7 +239,8 @@ stages: [{id: s, load: {concurrency: 1}, for: 300ms}]
 	}
 }
 
-// TestMetricsRepeats: readings of repeats stand one after the other, and increases are those of all repeats.
+// TestMetricsRepeats: readings of repeats stand one after the other, and increases are those of all
+// repeats.
 func TestMetricsRepeats(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	r := play(t, `

@@ -12,9 +12,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestSearch: the search finds the largest number of requests in flight for which its condition holds, its node has the
-// numbers of the trial that was confirmed, and a later stage runs at a share of what was found. The condition is one that a
-// busy machine does not change.
+// TestSearch: the search finds the largest number of requests in flight for which its condition
+// holds, its node has the numbers of the trial that was confirmed, and a later stage runs at a
+// share of what was found. The condition is one that a busy machine does not change.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 64})
@@ -80,8 +80,8 @@ stages:
 	}
 }
 
-// TestSearchFindsNothing: what does not hold where the search begins has no capacity; nothing is proven, and who needs the
-// number is skipped with that cause.
+// TestSearchFindsNothing: what does not hold where the search begins has no capacity; nothing is
+// proven, and who needs the number is skipped with that cause.
 func TestSearchFindsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,9 +89,15 @@ func TestSearchFindsNothing(t *testing.T) {
 		search string
 		why    string
 	}{
-		"it never holds":      {builtin.Config{}, "while: latency.p50 < 1ns", "does not hold at 50/s, where the search begins: latency.p50 is"},
-		"nothing is answered": {builtin.Config{Errors: 1}, "while: [latency.p50 < 10s, errors.ratio <= 100%]", "there nothing is proven"},
-		"too few samples":     {builtin.Config{}, "while: latency.p99.9 < 10s", "use a longer `for`, of "},
+		"it never holds": {
+			builtin.Config{},
+			"while: latency.p50 < 1ns",
+			"does not hold at 50/s, where the search begins: latency.p50 is",
+		},
+		"nothing is answered": {
+			builtin.Config{Errors: 1}, "while: [latency.p50 < 10s, errors.ratio <= 100%]", "there nothing is proven",
+		},
+		"too few samples": {builtin.Config{}, "while: latency.p99.9 < 10s", "use a longer `for`, of "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, c.config)
@@ -106,11 +112,14 @@ stages:
   - {id: hold, load: {rate: '${0.8 * stage("find").capacity}'}, for: 1s}
 `, s.HTTPURL(), Env{})
 			find, hold := node(t, r, "find"), node(t, r, "hold")
-			if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || find.Assertions[0].Verdict != result.Inconclusive || len(find.Trials) == 0 {
+			if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok ||
+				find.Assertions[0].Verdict != result.Inconclusive || len(find.Trials) == 0 {
 				t.Errorf("%s %s: %+v", find.Outcome, find.Reason, find.Assertions)
 			}
 			for _, a := range find.Assertions {
-				if find.Outcome == result.Done && (a.Verdict != result.Inconclusive || !strings.HasPrefix(a.Reason, "no data: no level was confirmed") || !strings.Contains(a.Reason, c.why)) {
+				if find.Outcome == result.Done &&
+					(a.Verdict != result.Inconclusive || !strings.HasPrefix(a.Reason,
+						"no data: no level was confirmed") || !strings.Contains(a.Reason, c.why)) {
 					t.Errorf("%s: %s %s, want it to say %q", a.That, a.Verdict, a.Reason, c.why)
 				}
 			}
@@ -148,8 +157,8 @@ stages:
 	}
 }
 
-// TestSearchSlots: a server of four instances serves four requests at a time; the search over requests in flight tries whole
-// numbers only, and stops where it was told to when all holds.
+// TestSearchSlots: a server of four instances serves four requests at a time; the search over
+// requests in flight tries whole numbers only, and stops where it was told to when all holds.
 func TestSearchSlots(t *testing.T) { // alone: the machine is the measure
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 60e-3}, Instances: 4})
 	r := play(t, `
@@ -164,7 +173,8 @@ stages:
 			t.Errorf("%v requests in flight were tried", p.Level)
 		}
 	}
-	// On a machine that is busy the limit seems lower, never higher: a fifth of six requests in flight has to wait 60 ms.
+	// On a machine that is busy the limit seems lower, never higher: a fifth of six requests in flight
+	// has to wait 60 ms.
 	capacity := func(id string) float64 {
 		v, _ := node(t, r, id).Metrics[metric.Capacity].Stat(metric.Stat{})
 		return v
@@ -177,8 +187,9 @@ stages:
 	}
 }
 
-// TestSearchMeasuresAgain: a trial that is no valid measurement says nothing of the server. It is measured again; when it
-// stays invalid, the search ends without a capacity, and the run says that the client was the limit.
+// TestSearchMeasuresAgain: a trial that is no valid measurement says nothing of the server. It is
+// measured again; when it stays invalid, the search ends without a capacity, and the run says that
+// the client was the limit.
 func TestSearchMeasuresAgain(t *testing.T) {
 	t.Parallel()
 	busy := func(most int) Env {
@@ -210,10 +221,12 @@ stages:
 	}
 	t.Run("always", func(t *testing.T) {
 		r, find := search(t, busy(1000))
-		if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || len(find.Trials) != program.MaxAttempts || find.Outcome != result.Invalid {
+		if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok ||
+			len(find.Trials) != program.MaxAttempts || find.Outcome != result.Invalid {
 			t.Errorf("%s after %d trials", find.Outcome, len(find.Trials))
 		}
-		if r.ExitCode != 5 || !strings.Contains(r.Reason, "trial 3, at 100/s") || !strings.Contains(r.Reason, "the client, not the server") {
+		if r.ExitCode != 5 || !strings.Contains(r.Reason, "trial 3, at 100/s") ||
+			!strings.Contains(r.Reason, "the client, not the server") {
 			t.Errorf("exit %d: %s", r.ExitCode, r.Reason)
 		}
 		if v := find.Assertions[0].Verdict; v != result.Inconclusive {
@@ -222,15 +235,17 @@ stages:
 	})
 	t.Run("once", func(t *testing.T) {
 		_, find := search(t, busy(1))
-		if len(find.Trials) < 2 || find.Trials[0].Outcome != result.Invalid || find.Trials[1].Level != find.Trials[0].Level {
+		if len(find.Trials) < 2 || find.Trials[0].Outcome != result.Invalid ||
+			find.Trials[1].Level != find.Trials[0].Level {
 			t.Errorf("%+v", find.Trials)
 		}
 	})
 }
 
-// TestSearchSaysWhatItLacks: an inconclusive trial counts as false, and the end of the search says that nothing is proven
-// there, why, and what to do.
-func TestSearchSaysWhatItLacks(t *testing.T) { // alone: a trial that a busy machine spoils lacks something else
+// TestSearchSaysWhatItLacks: an inconclusive trial counts as false, and the end of the search says
+// that nothing is proven there, why, and what to do.
+// alone: a trial that a busy machine spoils lacks something else
+func TestSearchSaysWhatItLacks(t *testing.T) {
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}})
 	r := play(t, `
 version: 1
@@ -244,22 +259,37 @@ stages:
 	if len(find.Trials) != 1 || find.Trials[0].Verdict != result.Inconclusive || r.ExitCode != 3 {
 		t.Errorf("exit %d, %+v", r.ExitCode, find.Trials)
 	}
-	for _, want := range []string{"does not hold at 1,", "nothing is proven", "have 40 of 59", "use a longer `for`"} {
+	for _, want := range []string{
+		"does not hold at 1,", "nothing is proven", "have 40 of 59", "use a longer `for`",
+	} {
 		if !strings.Contains(find.Reason, want) {
 			t.Errorf("%q lacks %q", find.Reason, want)
 		}
 	}
 }
 
-// TestAbortEndsOneTrial: an assertion with `abort` that is certainly false ends the level or the trial that is measured, which
-// then does not hold, and not the run: no level follows, the search goes lower. So does one of an slo, and one of the plan.
+// TestAbortEndsOneTrial: an assertion with `abort` that is certainly false ends the level or the
+// trial that is measured, which then does not hold, and not the run: no level follows, the search
+// goes lower. So does one of an slo, and one of the plan.
 func TestAbortEndsOneTrial(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ load, slos, assert, plan string }{
-		"levels":           {load: "{concurrency: {levels: {from: 8, to: 16, step: 8, while: latency.p50 < 10s}}}", assert: "{that: latency.p90 < 1ms, abort: true}"},
-		"levels, slo":      {load: "{concurrency: {levels: {from: 8, to: 16, step: 8, while: latency.p50 < 10s}}}", slos: "slos: {fast: [{that: latency.p90 < 1ms, abort: true}]}\n", assert: "{slo: fast}"},
-		"search":           {load: "{concurrency: {search: {from: 8, to: 16, while: latency.p50 < 10s}}}", assert: "{that: latency.p90 < 1ms, abort: true}"},
-		"search, the plan": {load: "{concurrency: {search: {from: 8, to: 16, while: latency.p50 < 10s}}}", assert: "errors.ratio <= 100%", plan: "assert: [{that: 'stage(\"s\").latency.p90 < 1ms', abort: true}]\n"},
+		"levels": {
+			load:   "{concurrency: {levels: {from: 8, to: 16, step: 8, while: latency.p50 < 10s}}}",
+			assert: "{that: latency.p90 < 1ms, abort: true}",
+		},
+		"levels, slo": {
+			load: "{concurrency: {levels: {from: 8, to: 16, step: 8, while: latency.p50 < 10s}}}",
+			slos: "slos: {fast: [{that: latency.p90 < 1ms, abort: true}]}\n", assert: "{slo: fast}",
+		},
+		"search": {
+			load:   "{concurrency: {search: {from: 8, to: 16, while: latency.p50 < 10s}}}",
+			assert: "{that: latency.p90 < 1ms, abort: true}",
+		},
+		"search, the plan": {
+			load:   "{concurrency: {search: {from: 8, to: 16, while: latency.p50 < 10s}}}",
+			assert: "errors.ratio <= 100%", plan: "assert: [{that: 'stage(\"s\").latency.p90 < 1ms', abort: true}]\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -289,7 +319,8 @@ stages:
 				// One that a busy machine spoils is measured again; none is at another level.
 				for _, trial := range first.Trials {
 					spoiled := trial.Outcome == result.Invalid
-					if trial.Level != 8 || !spoiled && (trial.Verdict != result.Fail || !strings.Contains(trial.Reason, "certainly false")) {
+					if trial.Level != 8 ||
+						!spoiled && (trial.Verdict != result.Fail || !strings.Contains(trial.Reason, "certainly false")) {
 						t.Errorf("%+v", trial)
 					}
 				}
@@ -306,9 +337,13 @@ stages:
 	}
 }
 
-// TestTrialsShareNothing: no two trials of a node have one seed or one range of request ids, however many trials a repeat has.
+// TestTrialsShareNothing: no two trials of a node have one seed or one range of request ids,
+// however many trials a repeat has.
 func TestTrialsShareNothing(t *testing.T) {
-	p := compile(t, "\nversion: 1\ntarget: {backend: kserve, url: URL, model: m}\nstages: [{id: s, repeat: 3, load: {concurrency: {search: {from: 1, to: 9, while: errors.count == 0}}}, for: 9 requests}]\n", "http://localhost:1")
+	p := compile(t,
+		"\nversion: 1\ntarget: {backend: kserve, url: URL, model: m}\nstages: [{id: s, repeat: 3, load: "+
+			"{concurrency: {search: {from: 1, to: 9, while: errors.count == 0}}}, for: 9 requests}]\n",
+		"http://localhost:1")
 	seeds, ids := map[[2]uint64]bool{}, map[uint64]bool{}
 	serial := 0
 	for repeat := range 3 {

@@ -76,14 +76,18 @@ func sequenceFile(t *testing.T) string {
 		for k := range n {
 			v := 100*i - 7*k
 			sum += v
-			steps, outputs = append(steps, fmt.Sprintf(`{"INPUT":[%d]}`, v)), append(outputs, fmt.Sprintf(`{"OUTPUT":[%d]}`, sum))
+			steps, outputs = append(steps, fmt.Sprintf(`{"INPUT":[%d]}`, v)), append(outputs,
+				fmt.Sprintf(`{"OUTPUT":[%d]}`, sum))
 		}
-		data, sums = append(data, "["+strings.Join(steps, ",")+"]"), append(sums, "["+strings.Join(outputs, ",")+"]")
+		data, sums = append(data, "["+strings.Join(steps, ",")+"]"), append(sums,
+			"["+strings.Join(outputs, ",")+"]")
 	}
-	return file(t, "streams.json", `{"data":[`+strings.Join(data, ",")+`],"validation_data":[`+strings.Join(sums, ",")+`]}`)
+	return file(t, "streams.json",
+		`{"data":[`+strings.Join(data, ",")+`],"validation_data":[`+strings.Join(sums, ",")+`]}`)
 }
 
-// TestSequences: the server's sums are those of the data, in every kind of load, and what is counted is what it saw.
+// TestSequences: the server's sums are those of the data, in every kind of load, and what is
+// counted is what it saw.
 func TestSequences(t *testing.T) {
 	both(t, builtin.Config{}, func(t *testing.T, s *builtin.Server, url string) {
 		r := play(t, `
@@ -100,9 +104,12 @@ stages:
   - {id: long, load: {concurrency: 2}, sequences: {length: 6}, for: 4 sequences, expect: {outputs: false}}
 `, url, Env{})
 		wellKept(t, s)
-		for id, want := range map[string][2]int64{"closed": {8, 20}, "passes": {8, 20}, "open": {12, 30}, "begun": {9, -1}, "long": {4, 24}} {
+		for id, want := range map[string][2]int64{
+			"closed": {8, 20}, "passes": {8, 20}, "open": {12, 30}, "begun": {9, -1}, "long": {4, 24},
+		} {
 			n := node(t, r, id)
-			if got := [2]int64{count(n, "sequences.count"), count(n, "requests.count")}; got[0] != want[0] || want[1] >= 0 && got[1] != want[1] {
+			if got := [2]int64{count(n, "sequences.count"), count(n, "requests.count")}; got[0] != want[0] ||
+				want[1] >= 0 && got[1] != want[1] {
 				t.Errorf("%s: %d sequences, %d requests, want %v", id, got[0], got[1], want)
 			}
 		}
@@ -115,9 +122,11 @@ stages:
 		}
 		for _, n := range r.Nodes {
 			if count(n, "errors.count") != 0 || count(n, "dropped.sequence.count") != 0 {
-				t.Errorf("%s: %d errors, %d dropped: %v", n.ID, count(n, "errors.count"), count(n, "dropped.sequence.count"), n.Errors)
+				t.Errorf("%s: %d errors, %d dropped: %v",
+					n.ID, count(n, "errors.count"), count(n, "dropped.sequence.count"), n.Errors)
 			}
-			if m := n.Metrics["sequences.latency"]; m == nil || m.Dist.N() == 0 || m.Dist.Min() < n.Metrics["latency"].Dist.Min() {
+			if m := n.Metrics["sequences.latency"]; m == nil || m.Dist.N() == 0 ||
+				m.Dist.Min() < n.Metrics["latency"].Dist.Min() {
 				t.Errorf("%s: no time of sequences, or one below that of a request", n.ID)
 			}
 		}
@@ -138,7 +147,8 @@ stages:
 			t.Errorf("%+v, want 7 sequences at a time, and no more", k)
 		}
 		if n := node(t, r, "live"); count(n, "sequences.count") != 0 || count(n, "requests.count") != 400 {
-			t.Errorf("%d sequences, %d requests, want none and 400", count(n, "sequences.count"), count(n, "requests.count"))
+			t.Errorf("%d sequences, %d requests, want none and 400",
+				count(n, "sequences.count"), count(n, "requests.count"))
 		}
 	})
 	for name, c := range map[string]struct {
@@ -146,7 +156,9 @@ stages:
 		ids  []any
 	}{
 		"as numbers": {"", []any{int64(90), int64(91), int64(92)}},
-		"as texts":   {", text: true", []any{"00000000000000000090", "00000000000000000091", "00000000000000000092"}},
+		"as texts": {
+			", text: true", []any{"00000000000000000090", "00000000000000000091", "00000000000000000092"},
+		},
 	} {
 		for _, transport := range []string{"http", "grpc"} {
 			t.Run(name+" "+transport, func(t *testing.T) {
@@ -180,7 +192,8 @@ stages:
 	}
 }
 
-// TestSequencesBreak: failures, lost connections and slow replies leave nothing open, and what they cost is counted.
+// TestSequencesBreak: failures, lost connections and slow replies leave nothing open, and what they
+// cost is counted.
 func TestSequencesBreak(t *testing.T) {
 	for name, c := range map[string]struct {
 		config builtin.Config
@@ -188,7 +201,12 @@ func TestSequencesBreak(t *testing.T) {
 	}{
 		"failures": {builtin.Config{Errors: 0.1, Seed: 3}, ""},
 		"resets":   {builtin.Config{Reset: 0.05, Seed: 3}, ""},
-		"timeouts": {builtin.Config{Stall: &builtin.Stall{At: 100 * time.Millisecond, For: 400 * time.Millisecond, Every: 600 * time.Millisecond}}, ", timeout: 300ms"},
+		"timeouts": {
+			builtin.Config{Stall: &builtin.Stall{
+				At: 100 * time.Millisecond, For: 400 * time.Millisecond, Every: 600 * time.Millisecond,
+			}},
+			", timeout: 300ms",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, c.config, func(t *testing.T, s *builtin.Server, url string) {
@@ -207,7 +225,8 @@ stages:
 				}
 				for _, n := range r.Nodes {
 					if count(n, "errors.count") == 0 || count(n, "dropped.sequence.count") == 0 {
-						t.Errorf("%s: %s %s %d errors, %d dropped", n.ID, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "dropped.sequence.count"))
+						t.Errorf("%s: %s %s %d errors, %d dropped",
+							n.ID, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "dropped.sequence.count"))
 					}
 					if !hasFinding(n, result.StepsDropped) {
 						t.Errorf("%s: no finding says that steps were dropped", n.ID)
@@ -225,9 +244,13 @@ func TestSequencesInterrupted(t *testing.T) {
 		"max_duration": "for: 60s, max_duration: 300ms",
 		"abort":        "for: 60s, assert: [{that: requests.count < 50, abort: true}]",
 	} {
-		for _, load := range []string{"{load: {concurrency: 5}", "{load: {rate: 500/s}", "{load: {rate: 100/s, of: sequences}"} {
+		for _, load := range []string{
+			"{load: {concurrency: 5}", "{load: {rate: 500/s}", "{load: {rate: 100/s, of: sequences}",
+		} {
 			t.Run(name+" "+load, func(t *testing.T) {
-				both(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.005}, Instances: 8}, func(t *testing.T, s *builtin.Server, url string) {
+				both(t, builtin.Config{
+					ServiceTime: &builtin.Dist{Mean: 0.005}, Instances: 8,
+				}, func(t *testing.T, s *builtin.Server, url string) {
 					interrupt := make(chan int, 1)
 					play(t, `
 version: 1
@@ -249,7 +272,8 @@ stages:
 	}
 }
 
-// TestSequencesSideBySide: stages that run at the same time share a range of ids without having one in common.
+// TestSequencesSideBySide: stages that run at the same time share a range of ids without having one
+// in common.
 func TestSequencesSideBySide(t *testing.T) {
 	both(t, builtin.Config{}, func(t *testing.T, s *builtin.Server, url string) {
 		play(t, `
@@ -284,13 +308,15 @@ stages: [{id: s, load: {concurrency: 3}, sequences: {length: 1000000}, for: 600m
 			}
 		}})
 		n := node(t, r, "s")
-		if n.Outcome != result.Done && n.Outcome != result.Invalid || count(n, "errors.count") == 0 || !hasFinding(n, result.LeftOpen) {
+		if n.Outcome != result.Done && n.Outcome != result.Invalid || count(n, "errors.count") == 0 ||
+			!hasFinding(n, result.LeftOpen) {
 			t.Errorf("%s, %d errors, %+v", n.Outcome, count(n, "errors.count"), n.Validity.Findings)
 		}
 	})
 }
 
-// TestSequencesRepeat: ids are given back, so a range as small as the sequences that are open lasts for ever.
+// TestSequencesRepeat: ids are given back, so a range as small as the sequences that are open lasts
+// for ever.
 func TestSequencesRepeat(t *testing.T) {
 	both(t, builtin.Config{}, func(t *testing.T, s *builtin.Server, url string) {
 		play(t, `
@@ -320,7 +346,8 @@ stages:
 `, "", Env{})
 		n := node(t, r, "s")
 		if count(n, "sequences.count") != 40 || count(n, "errors.count") != 0 {
-			t.Errorf("%s: %d sequences, %d errors %v", load, count(n, "sequences.count"), count(n, "errors.count"), n.Errors)
+			t.Errorf("%s: %d sequences, %d errors %v",
+				load, count(n, "sequences.count"), count(n, "errors.count"), n.Errors)
 		}
 		for _, scope := range n.Scopes {
 			if k := int64(*scope.Metrics["sequences.count"].Value); k != 20 {
@@ -337,13 +364,18 @@ func TestStatefulModels(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for model, want := range map[string]string{
-		"sequence_acc":                                   `model "sequence_acc" keeps state between those of a sequence`,
+		"sequence_acc": `model "sequence_acc" keeps state between those of a ` +
+			`sequence`,
 		"slow}, defaults: {sequences: {}":                `model "slow" says that it keeps no state`,
 		"sequence_acc_string}, defaults: {sequences: {}": "",
 	} {
-		p := compile(t, `{version: 1, target: {backend: kserve, url: "URL", model: `+model+`}, stages: [{id: s, load: {concurrency: 1}, for: 2 requests}]}`, s.HTTPURL())
+		p := compile(t,
+			`{version: 1, target: {backend: kserve, url: "URL", model: `+model+`}, stages: [{id: s, load: `+
+				`{concurrency: 1}, for: 2 requests}]}`,
+			s.HTTPURL())
 		r, diags := Run(t.Context(), p, Env{})
-		if text := fmt.Sprint(diags); want == "" && (len(diags) > 0 || r.Verdict != "pass") || !strings.Contains(text, want) {
+		if text := fmt.Sprint(diags); want == "" && (len(diags) > 0 || r.Verdict != "pass") ||
+			!strings.Contains(text, want) {
 			t.Errorf("%s: %s, %v", model, r.Verdict, diags)
 		}
 	}

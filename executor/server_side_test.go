@@ -13,7 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// over plays a plan over both protocols, with URL in it, and GONE for the codes of a model that is not there, and checks each result.
+// over plays a plan over both protocols, with URL in it, and GONE for the codes of a model that is
+// not there, and checks each result.
 func over(t *testing.T, plan string, check func(t *testing.T, s *builtin.Server, r *result.Result)) {
 	t.Helper()
 	for _, protocol := range []string{"http", "grpc"} {
@@ -28,8 +29,8 @@ func over(t *testing.T, plan string, check func(t *testing.T, s *builtin.Server,
 	}
 }
 
-// TestComposing: the models of an ensemble are found by themselves, those that the plan names are read too; what they
-// counted stands in the result and answers expressions.
+// TestComposing: the models of an ensemble are found by themselves, those that the plan names are
+// read too; what they counted stands in the result and answers expressions.
 func TestComposing(t *testing.T) {
 	over(t, `
 version: 1
@@ -52,7 +53,8 @@ stages:
 			t.Fatalf("%d models", len(n.Models))
 		}
 		simple, slow := n.Models[0], n.Models[1]
-		if simple.Name != "simple" || simple.Version != "1" || simple.CalledBy != "ensemble" || simple.Calls == nil || *simple.Calls != 2 {
+		if simple.Name != "simple" || simple.Version != "1" || simple.CalledBy != "ensemble" ||
+			simple.Calls == nil || *simple.Calls != 2 {
 			t.Errorf("called model: %+v", simple)
 		}
 		if slow.Name != "slow" || slow.Version != "1" || *slow.Calls != 0 {
@@ -118,7 +120,8 @@ func setting(t *testing.T, s *builtin.Server, path, name string) any {
 	return all[name]
 }
 
-// TestSettings: trace and log settings are those of the plan while it runs, and what they were before on every way out.
+// TestSettings: trace and log settings are those of the plan while it runs, and what they were
+// before on every way out.
 func TestSettings(t *testing.T) {
 	const plan = `
 version: 1
@@ -134,13 +137,15 @@ stages: [{id: s, load: {concurrency: 1}, for: 20s, assert: [{that: errors.count 
 	for _, protocol := range []string{"http", "grpc"} {
 		s := serve(t, builtin.Config{})
 		url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[protocol]
-		before := fmt.Sprint(setting(t, s, "/v2/trace/setting", "trace_level"), setting(t, s, "/v2/logging", "log_info"))
+		before := fmt.Sprint(setting(t, s, "/v2/trace/setting", "trace_level"),
+			setting(t, s, "/v2/logging", "log_info"))
 		seen, stop := "", make(chan int, 1)
 		r := play(t, strings.ReplaceAll(plan, "MODEL", "simple"), url, Env{Interrupt: stop, Events: func(e Event) {
 			if e.Phase == PhaseHold && seen == "" {
 				var list []string
 				for path, names := range map[string]string{
-					"/v2/trace/setting": "trace_level trace_rate trace_count log_frequency", "/v2/logging": "log_verbose_level log_info log_format log_error",
+					"/v2/trace/setting": "trace_level trace_rate trace_count log_frequency",
+					"/v2/logging":       "log_verbose_level log_info log_format log_error",
 				} {
 					for _, name := range strings.Fields(names) {
 						list = append(list, fmt.Sprint(name, "=", setting(t, s, path, name), " "))
@@ -154,25 +159,28 @@ stages: [{id: s, load: {concurrency: 1}, for: 20s, assert: [{that: errors.count 
 			t.Errorf("%s: exit %d: %s", protocol, r.ExitCode, r.Reason)
 		}
 		for _, want := range []string{
-			"trace_level=[TIMESTAMPS TENSORS] ", "trace_rate=7 ", "trace_count=100 ", "log_frequency=3 ", "log_verbose_level=2 ",
+			"trace_level=[TIMESTAMPS TENSORS] ", "trace_rate=7 ", "trace_count=100 ", "log_frequency=3 ",
+			"log_verbose_level=2 ",
 			"log_info=false ", "log_error=false ", "log_format=ISO8601 ",
 		} {
 			if !strings.Contains(seen, want) {
 				t.Errorf("%s: while it ran the settings were %s; want %s", protocol, seen, want)
 			}
 		}
-		if after := fmt.Sprint(setting(t, s, "/v2/trace/setting", "trace_level"), setting(t, s, "/v2/logging", "log_info")); after != before {
+		if after := fmt.Sprint(setting(t, s, "/v2/trace/setting", "trace_level"),
+			setting(t, s, "/v2/logging", "log_info")); after != before {
 			t.Errorf("%s: before %s, after an interrupt %s", protocol, before, after)
 		}
 		r = play(t, strings.ReplaceAll(plan, "MODEL", "nosuch"), url, Env{})
-		if after := fmt.Sprint(setting(t, s, "/v2/trace/setting", "trace_level"), setting(t, s, "/v2/logging", "log_info")); r.ExitCode != 4 || after != before {
+		if after := fmt.Sprint(setting(t, s, "/v2/trace/setting", "trace_level"),
+			setting(t, s, "/v2/logging", "log_info")); r.ExitCode != 4 || after != before {
 			t.Errorf("%s: before %s, after a failed set-up (exit %d) %s", protocol, before, r.ExitCode, after)
 		}
 	}
 }
 
-// TestModelControl: a stage may load the model that it sends to, and unload it afterwards; what the server cannot load
-// fails the stage before anything is sent.
+// TestModelControl: a stage may load the model that it sends to, and unload it afterwards; what the
+// server cannot load fails the stage before anything is sent.
 func TestModelControl(t *testing.T) {
 	over(t, `
 version: 1
@@ -183,7 +191,9 @@ stages:
   - {id: gone, load: {concurrency: 1}, for: 3 requests, expect: {status: GONE}}
   - {id: not, when: always, load: {concurrency: 1}, for: 3 requests, before: [{load_model: nosuch}]}
 `, func(t *testing.T, s *builtin.Server, r *result.Result) {
-		for id, want := range map[string]result.Outcome{"off": result.Done, "on": result.Done, "gone": result.Failed, "not": result.Failed} {
+		for id, want := range map[string]result.Outcome{
+			"off": result.Done, "on": result.Done, "gone": result.Failed, "not": result.Failed,
+		} {
 			if n := node(t, r, id); n.Outcome != want && (id != "gone" || n.Outcome != result.SkippedNode) {
 				t.Errorf("%s: %s: %s", id, n.Outcome, n.Reason)
 			}
@@ -199,7 +209,8 @@ stages:
 
 // answers reports whether a model of the embedded server is ready.
 func answers(ctx context.Context, s *builtin.Server, model string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.HTTPURL()+"/v2/models/"+model+"/ready", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.HTTPURL()+"/v2/models/"+model+"/ready",
+		http.NoBody)
 	if err != nil {
 		return err
 	}

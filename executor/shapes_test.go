@@ -82,13 +82,16 @@ func openShapes() []shape {
 			func(rate float64, k int) float64 { return math.Sqrt(2 * float64(k+1) * extent / rate) },
 		},
 		{
-			"ramp to 0", "{rate: {ramp: [{to: RATE/s}, {to: 0/s, over: 300ms}]}, max_in_flight: SLOTS}", "drain: 60s", half,
+			"ramp to 0", "{rate: {ramp: [{to: RATE/s}, {to: 0/s, over: 300ms}]}, max_in_flight: SLOTS}", "drain: 60s",
+			half,
 			func(rate float64, k int) float64 {
 				return extent / rate * (rate - math.Sqrt(max(rate*rate-2*float64(k+1)*rate/extent, 0)))
 			},
 		},
 		{
-			"steps, held on", "{rate: {ramp: [{to: RATE/s, hold: 100ms}, {to: 0/s, hold: 100ms}, {to: RATE/s, hold: 10ms}]}, max_in_flight: SLOTS}", "for: 300ms",
+			"steps, held on",
+			"{rate: {ramp: [{to: RATE/s, hold: 100ms}, {to: 0/s, hold: 100ms}, {to: RATE/s, hold: 10ms}]}, " +
+				"max_in_flight: SLOTS}", "for: 300ms",
 			func(rate float64) int { return int(math.Round(rate * 0.2)) },
 			func(rate float64, k int) float64 {
 				at := float64(k+1) / rate
@@ -104,24 +107,28 @@ func openShapes() []shape {
 			func(rate float64, k int) float64 { return gapEnds(rate, k) },
 		},
 		{
-			"gaps once, the first at 0", "{intervals: {file: GAPS, unit: us, first: zero, at_end: stop}, max_in_flight: SLOTS}", "drain: 60s",
+			"gaps once, the first at 0",
+			"{intervals: {file: GAPS, unit: us, first: zero, at_end: stop}, max_in_flight: SLOTS}", "drain: 60s",
 			func(float64) int { return 4 },
 			func(rate float64, k int) float64 { return gapEnds(rate, k-1) },
 		},
 		{
-			"times, twice as fast", "{schedule: {file: TIMES, unit: us, speed: 2, from: 100ms, to: TO}, max_in_flight: SLOTS}", "drain: 60s",
+			"times, twice as fast",
+			"{schedule: {file: TIMES, unit: us, speed: 2, from: 100ms, to: TO}, max_in_flight: SLOTS}", "drain: 60s",
 			func(float64) int { return 180 },
 			func(rate float64, k int) float64 { return float64(k) / rate },
 		},
 		{
-			"a fixed number, at random", "{rate: RATE/s, arrivals: {cv: 2, exact: true}, max_in_flight: SLOTS}", "for: 300ms",
+			"a fixed number, at random", "{rate: RATE/s, arrivals: {cv: 2, exact: true}, max_in_flight: SLOTS}",
+			"for: 300ms",
 			func(rate float64) int { return int(math.Round(rate * extent)) },
 			nil,
 		},
 	}
 }
 
-// gapEnds is the end of gap k of a file of three, again and again: half, once and one and a half times the mean.
+// gapEnds is the end of gap k of a file of three, again and again: half, once and one and a half
+// times the mean.
 func gapEnds(rate float64, k int) float64 {
 	return (float64(k/3)*3 + []float64{0.5, 1.5, 3, 0}[(k%3+4)%4]) / rate
 }
@@ -144,8 +151,8 @@ func recordings(t *testing.T, rate float64) (gaps, times string) {
 	return write("gaps.txt", fmt.Sprintf("%v\n%v\n%v\n", us/2, us, us*3/2)), write("times.jsonl", lines.String())
 }
 
-// TestShapes: every shape sends as many requests as its formula says, each due when the formula says, whatever the slots
-// do: with one slot arrivals wait, and keep their times.
+// TestShapes: every shape sends as many requests as its formula says, each due when the formula
+// says, whatever the slots do: with one slot arrivals wait, and keep their times.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{1000, 5000} {
@@ -173,7 +180,8 @@ func (sh shape) holds(t *testing.T, rate float64, load, transport string) {
 	seen, dues, n := shoot(t, load, sh.keys, transport)
 	want := sh.count(rate)
 	if len(dues) != want || seen < want || int(count(n, "requests.count")) != want {
-		t.Fatalf("%d requests, %d counted, the server saw %d, want %d", len(dues), count(n, "requests.count"), seen, want)
+		t.Fatalf("%d requests, %d counted, the server saw %d, want %d",
+			len(dues), count(n, "requests.count"), seen, want)
 	}
 	for k := range dues {
 		if sh.due == nil {
@@ -185,8 +193,8 @@ func (sh shape) holds(t *testing.T, rate float64, load, transport string) {
 	}
 }
 
-// shoot plays one stage against a fresh server: what the server saw, and when what counts was due. The run clock's zero is
-// arbitrary.
+// shoot plays one stage against a fresh server: what the server saw, and when what counts was due.
+// The run clock's zero is arbitrary.
 func shoot(t *testing.T, load, keys, transport string) (seen int, dues []float64, n *result.Node) {
 	t.Helper()
 	s := serve(t, builtin.Config{})
@@ -209,7 +217,8 @@ stages:
 	return len(arrivals(t, s)), kept.dues(), n
 }
 
-// TestClosedShapes: closed loops send exactly what is asked for with 1, 7 and 64 slots, and no more at a time.
+// TestClosedShapes: closed loops send exactly what is asked for with 1, 7 and 64 slots, and no more
+// at a time.
 func TestClosedShapes(t *testing.T) {
 	t.Parallel()
 	for _, sh := range []struct {
@@ -219,7 +228,10 @@ func TestClosedShapes(t *testing.T) {
 		{"{concurrency: SLOTS}", "warmup: 30 requests, for: 300 requests", 300},
 		{"{concurrency: SLOTS, think: {min: 0s, max: 200us}}", "for: 300 requests", 300},
 		{"{concurrency: {ramp: [{to: SLOTS, over: 100ms}]}}", "for: 300 requests", 300},
-		{"{concurrency: {ramp: [{to: SLOTS, over: 50ms, hold: 50ms}, {to: 1, hold: 50ms}]}}", "warmup: 10 requests", 0},
+		{
+			"{concurrency: {ramp: [{to: SLOTS, over: 50ms, hold: 50ms}, {to: 1, hold: 50ms}]}}",
+			"warmup: 10 requests", 0,
+		},
 		{"{concurrency: SLOTS}", "for: 3 passes", 48},
 	} {
 		for _, slots := range []int{1, 7, 64} {
@@ -231,7 +243,8 @@ func TestClosedShapes(t *testing.T) {
 					counted = len(dues)
 				}
 				if sh.want > 0 && len(dues) != sh.want || len(dues) == 0 || counted != len(dues) {
-					t.Errorf("%s %s, %s: %d requests, %d counted, want %d", load, sh.keys, transport, len(dues), count(n, "requests.count"), sh.want)
+					t.Errorf("%s %s, %s: %d requests, %d counted, want %d",
+						load, sh.keys, transport, len(dues), count(n, "requests.count"), sh.want)
 				}
 				if most := value(t, n, "in_flight.max"); most > float64(slots) {
 					t.Errorf("%s, %s: %v in flight", load, transport, most)
@@ -241,8 +254,9 @@ func TestClosedShapes(t *testing.T) {
 	}
 }
 
-// TestRandomShapes: random arrivals have the mean, the variation and the distribution of their name, with 64 slots, by
-// the times at which they were due. Between gaps of mean 1 the standard error of the mean is cv/√n.
+// TestRandomShapes: random arrivals have the mean, the variation and the distribution of their
+// name, with 64 slots, by the times at which they were due. Between gaps of mean 1 the standard
+// error of the mean is cv/√n.
 func TestRandomShapes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -258,7 +272,8 @@ func TestRandomShapes(t *testing.T) {
 		for _, rate := range []float64{1000, 5000} {
 			for _, transport := range []string{"http", "grpc"} {
 				name := fmt.Sprintf("%s at %v/s, %s", c.arrivals, rate, transport)
-				seen, dues, n := shoot(t, fmt.Sprintf("{rate: %v/s, arrivals: %s, max_in_flight: 64}", rate, c.arrivals), "for: 400ms", transport)
+				seen, dues, n := shoot(t, fmt.Sprintf("{rate: %v/s, arrivals: %s, max_in_flight: 64}", rate, c.arrivals),
+					"for: 400ms", transport)
 				if int(count(n, "requests.count")) != len(dues) || seen != len(dues) {
 					t.Errorf("%s: %d due, %d counted, the server saw %d", name, len(dues), count(n, "requests.count"), seen)
 				}

@@ -64,8 +64,9 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	control.StopAt.Store(start + length)
 	latency, _ := mustCatalogue(t).Row(metric.Latency)
 	f := measure.New(measure.Config{
-		Rings: rings, HoldStart: control.HoldStart.Load, HoldEnd: control.StopAt.Load, Settled: control.OldestDue.Load,
-		Slice: length / 5,
+		Rings: rings, HoldStart: control.HoldStart.Load, HoldEnd: control.StopAt.Load,
+		Settled: control.OldestDue.Load,
+		Slice:   length / 5,
 		Breakdown: measure.Breakdown{
 			Scopes: []measure.Scope{{Entry: 0}, {Entry: 1}}, Goodput: []measure.Bound{{Row: latency, Limit: 3600}},
 			Every: []measure.Every{{Length: length / 4, Scope: -1, Rows: []*metric.Row{latency}}},
@@ -83,7 +84,9 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	schedule := load.Sharded(load.Poisson(2000, load.Seed(1, "s", "")), part)
 	done := make(chan drive.Played)
 	go func() {
-		done <- drive.Open(context.Background(), schedule, src, []drive.Pool{pool}, rings, &control, drive.OpenOptions{
+		done <- drive.Open(context.Background(), schedule, src, []drive.Pool{
+			pool,
+		}, rings, &control, drive.OpenOptions{
 			Options: drive.Options{Clock: clock, Start: start, Drain: time.Minute, Shard: part}, MaxInFlight: lanes,
 		})
 	}()
@@ -91,7 +94,9 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 		select {
 		case p := <-done:
 			total := f.Finish(max(clock.Now(), start+length))
-			total.Aggregate.PlayerCounts = measure.PlayerCounts{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop}
+			total.Aggregate.PlayerCounts = measure.PlayerCounts{
+				Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop,
+			}
 			return total
 		case <-time.After(time.Millisecond):
 			f.Drain(clock.Now())

@@ -20,8 +20,8 @@ data: {generate: {INPUT0: 5, INPUT1: 2}, count: 1}
 stages: [{id: s, load: {concurrency: 2}, shared_memory: {kind: cuda, device: DEVICE}, for: 20 requests}]
 `
 
-// TestCUDASharedMemory is all of one process, as the driver can be loaded but once: tensors lie in the memory of a GPU, which
-// the server reads and writes.
+// TestCUDASharedMemory is all of one process, as the driver can be loaded but once: tensors lie in
+// the memory of a GPU, which the server reads and writes.
 func TestCUDASharedMemory(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	for _, url := range bothURLs(s) {
@@ -37,7 +37,8 @@ func TestCUDASharedMemory(t *testing.T) {
 		if calls := d.Calls(t); strings.Contains(calls, "gpu0") || !strings.Contains(calls, ", 16384)") {
 			t.Error("the device of the plan, and copies of what is compared: not in the calls")
 		}
-		if n := strings.Count(d.Calls(t), "cuDevicePrimaryCtxRetain(1)"); n != 6 { // three plans, two protocols; four levels and stages each
+		// Three plans, two protocols; four levels and stages each
+		if n := strings.Count(d.Calls(t), "cuDevicePrimaryCtxRetain(1)"); n != 6 {
 			t.Errorf("a context was made %d times", n)
 		}
 		nothingOnGPU(t, d, s)
@@ -45,15 +46,18 @@ func TestCUDASharedMemory(t *testing.T) {
 	t.Run("not compared", func(t *testing.T) { // what nobody compares stays where it is
 		d.Reset(t, "", 2)
 		r := play(t, strings.ReplaceAll(onGPU, "DEVICE", "0"), s.HTTPURL(), Env{})
-		if n, calls := node(t, r, "s"), d.Calls(t); count(n, "errors.count") != 0 || strings.Contains(calls, "DtoH") || strings.Count(calls, "HtoD") != 4 {
-			t.Errorf("%+v\n%s", n.Errors, calls) // two inputs for the request that is tried first, and for those that are measured
+		if n, calls := node(t, r, "s"), d.Calls(t); count(n, "errors.count") != 0 ||
+			strings.Contains(calls, "DtoH") || strings.Count(calls, "HtoD") != 4 {
+			// Two inputs for the request that is tried first, and for those that are measured
+			t.Errorf("%+v\n%s", n.Errors, calls)
 		}
 		nothingOnGPU(t, d, s)
 	})
 	t.Run("two GPUs", func(t *testing.T) { twoGPUs(t, d, s) })
 	t.Run("refused", func(t *testing.T) {
 		for fail, want := range map[string]string{
-			"":                               `plan.yaml:5:64: shared memory: there is no GPU 3: the driver shows 2, 0 to 1`,
+			"": `plan.yaml:5:64: shared memory: there is no GPU 3: the driver shows ` +
+				`2, 0 to 1`,
 			"cuInit 1 100":                   "CUDA_ERROR_NO_DEVICE (100)",
 			"cuIpcGetMemHandle 2 801":        "CUDA_ERROR_NOT_SUPPORTED (801)",
 			"cuMemcpyHtoD_v2 1 700":          "input INPUT0: GPU 1: cuMemcpyHtoD_v2: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
@@ -161,14 +165,16 @@ data: {file: "FILE"}
 stages: [{id: s, load: {concurrency: 1}, shared_memory: {kind: cuda, output_size: 16KiB}, for: 5 requests}]
 `), url, Env{})
 		n := node(t, r, "s")
-		if r.ExitCode == 0 || len(n.Errors) != 1 || n.Errors[0].Class != "client" || !strings.Contains(n.Errors[0].Example, "cuMemcpyDtoH_v2: CUDA_ERROR_ILLEGAL_ADDRESS (700)") {
+		if r.ExitCode == 0 || len(n.Errors) != 1 || n.Errors[0].Class != "client" ||
+			!strings.Contains(n.Errors[0].Example, "cuMemcpyDtoH_v2: CUDA_ERROR_ILLEGAL_ADDRESS (700)") {
 			t.Errorf("%s: exit %d, %s %s, %+v", protocol, r.ExitCode, n.Outcome, n.Reason, n.Errors)
 		}
 		nothingOnGPU(t, d, s)
 	}
 }
 
-// serverGone: a server that dies in the middle costs the requests, and the memory is given back all the same.
+// serverGone: a server that dies in the middle costs the requests, and the memory is given back all
+// the same.
 func serverGone(t *testing.T, d *cudatest.Driver) {
 	for _, protocol := range []string{"http", "grpc"} {
 		d.Reset(t, "", 2)
@@ -180,7 +186,8 @@ func serverGone(t *testing.T, d *cudatest.Driver) {
 				_ = s.Close()
 			}
 		}}
-		text := strings.NewReplacer("DEVICE", "1", "for: 20 requests", "for: 300ms", "model: simple", "model: simple, statistics: none").Replace(onGPU)
+		text := strings.NewReplacer("DEVICE",
+			"1", "for: 20 requests", "for: 300ms", "model: simple", "model: simple, statistics: none").Replace(onGPU)
 		n := node(t, play(t, text, bothURLs(s)[protocol], env), "s")
 		if n.Outcome == result.Failed || count(n, "errors.count") == 0 {
 			t.Errorf("%s: %s, %d errors", protocol, n.Outcome, count(n, "errors.count"))

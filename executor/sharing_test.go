@@ -20,7 +20,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// left are the names of this process's shared memory that are still there, and the regions that a server still has.
+// left are the names of this process's shared memory that are still there, and the regions that a
+// server still has.
 func left(t *testing.T, s *builtin.Server) (names, regions []string) {
 	t.Helper()
 	names, err := filepath.Glob(fmt.Sprintf("/dev/shm/sluice-%d-*", os.Getpid()))
@@ -82,8 +83,8 @@ func wide(t *testing.T, last float64) string {
 	return file
 }
 
-// TestSharedMemory: tensors go through memory, in both loops and over both protocols: requests carry only names, and what
-// is compared lies in the slot's own region.
+// TestSharedMemory: tensors go through memory, in both loops and over both protocols: requests
+// carry only names, and what is compared lies in the slot's own region.
 func TestSharedMemory(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	sharedMemory(t, s, "kind: system")
@@ -117,7 +118,8 @@ stages:
 				for _, id := range []string{"closed[concurrency=1]", "closed[concurrency=3]"} {
 					n := node(t, r, id)
 					if n.Outcome != "done" || count(n, "errors.count") != c.failed || count(n, "requests.count") != 30 {
-						t.Errorf("%s: %s %s, %d of %d failed: %+v", id, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "requests.count"), n.Errors)
+						t.Errorf("%s: %s %s, %d of %d failed: %+v",
+							id, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "requests.count"), n.Errors)
 					}
 					if said := fmt.Sprintf("%+v %+v", n.Errors, n.Validity.Findings); !strings.Contains(said, c.note) {
 						t.Errorf("%s: %s, want %q", id, said, c.note)
@@ -127,7 +129,8 @@ stages:
 						t.Errorf("%s: %.0f bytes were sent for each request of 16 KiB", id, each)
 					}
 				}
-				if n := node(t, r, "open"); c.failed == 0 && (count(n, "errors.count") != 0 || count(n, "requests.count") != 20) {
+				if n := node(t, r, "open"); c.failed == 0 &&
+					(count(n, "errors.count") != 0 || count(n, "requests.count") != 20) {
 					t.Errorf("open: %+v", n.Errors)
 				}
 			})
@@ -135,7 +138,8 @@ stages:
 	}
 }
 
-// TestSharedRefused: what a server or this machine does not give is said before anything is measured, with what to do.
+// TestSharedRefused: what a server or this machine does not give is said before anything is
+// measured, with what to do.
 func TestSharedRefused(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	const plan = `
@@ -146,7 +150,8 @@ stages: [{id: s, load: {rate: 10/s, max_in_flight: 60000}, shapes: {INPUT0: [4]}
 	for protocol, at := range bothURLs(s) {
 		r := play(t, plan, at, Env{})
 		n := node(t, r, "s")
-		if n.Outcome != result.Failed || r.ExitCode != 4 || !strings.Contains(n.Reason, "/dev/shm has") || !strings.Contains(n.Reason, "lower `output_size`") {
+		if n.Outcome != result.Failed || r.ExitCode != 4 || !strings.Contains(n.Reason, "/dev/shm has") ||
+			!strings.Contains(n.Reason, "lower `output_size`") {
 			t.Errorf("%s: %s, exit %d: %s", protocol, n.Outcome, r.ExitCode, n.Reason)
 		}
 	}
@@ -157,7 +162,8 @@ stages: [{id: s, load: {rate: 10/s, max_in_flight: 60000}, shapes: {INPUT0: [4]}
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(behind)
-	without := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // one without the extension
+	// One without the extension
+	without := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v2/systemsharedmemory") {
 			http.NotFound(w, r)
 			return
@@ -171,7 +177,8 @@ version: 1
 target: {backend: triton, url: URL, model: simple}
 stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests}]
 `, without.URL, Env{})
-	if n := node(t, r, "s"); n.Outcome != result.Failed || !strings.Contains(n.Reason, "it has no shared memory extension") {
+	if n := node(t, r, "s"); n.Outcome != result.Failed ||
+		!strings.Contains(n.Reason, "it has no shared memory extension") {
 		t.Errorf("%s: %s", n.Outcome, n.Reason)
 	}
 	nothingLeft(t, nil)
@@ -205,7 +212,9 @@ version: 1
 target: {backend: triton, url: URL, model: simple, ready: 0s}
 stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests, `+keys+`}]
 `, s.HTTPURL()), Env{})
-		if len(diags) != 1 || !strings.HasPrefix(diags[0].Summary, `stage "s": the requests cannot be encoded for shared memory: `+want) || diags[0].Pos.Line != 4 {
+		if len(diags) != 1 ||
+			!strings.HasPrefix(diags[0].Summary,
+				`stage "s": the requests cannot be encoded for shared memory: `+want) || diags[0].Pos.Line != 4 {
 			t.Errorf("%s: %v", keys, diags)
 		}
 		if names, regions := left(t, s); len(names)+len(regions) > 0 {
@@ -214,8 +223,8 @@ stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests,
 	}
 }
 
-// TestSharedInterrupted: on every way out the server forgets the regions: those that a request cancelled here still uses
-// too.
+// TestSharedInterrupted: on every way out the server forgets the regions: those that a request
+// cancelled here still uses too.
 func TestSharedInterrupted(t *testing.T) {
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.1}})
 	const plan = `
@@ -255,7 +264,8 @@ stages: [{id: s, load: {concurrency: 4}, shared_memory: system, for: 1h, drain: 
 	}
 }
 
-// TestSharedServerGone: a server that dies in the middle costs the requests, not the result, and leaves no name.
+// TestSharedServerGone: a server that dies in the middle costs the requests, not the result, and
+// leaves no name.
 func TestSharedServerGone(t *testing.T) {
 	for protocol := range map[string]bool{"http": true, "grpc": true} {
 		t.Run(protocol, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
-// leaver is a front of the embedded server that closes every connection after its first reply, of set-up calls too,
-// without a word. It gives its address.
+// leaver is a front of the embedded server that closes every connection after its first reply, of
+// set-up calls too, without a word. It gives its address.
 func leaver(t *testing.T, serve func(client net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", backendtest.Loopback())
@@ -108,8 +108,9 @@ func leaveGRPC(url string) func(net.Conn) {
 	}
 }
 
-// TestStale: a server that closes after each reply without having said so costs a connect for nearly each request, and no errors;
-// where the close is seen before the next request is sent, nothing is sent again.
+// TestStale: a server that closes after each reply without having said so costs a connect for
+// nearly each request, and no errors; where the close is seen before the next request is sent,
+// nothing is sent again.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	for _, load := range []string{"{concurrency: 1}", "{concurrency: 4}", "{rate: 200/s, max_in_flight: 32}"} {

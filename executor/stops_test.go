@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSignalBeforeListen: a signal counts from the moment it was sent, even before the listener has read it.
+// TestSignalBeforeListen: a signal counts from the moment it was sent, even before the listener has
+// read it.
 func TestSignalBeforeListen(t *testing.T) {
 	asked := make(chan int, 2)
 	s := &stops{waiting: context.Background(), come: make(chan struct{}), asked: asked, tell: func() {}}
@@ -25,8 +26,8 @@ func TestSignalBeforeListen(t *testing.T) {
 	}
 }
 
-// TestCancelBeforeListen: nothing begins once the caller has cancelled the run, although its listener has been handed the
-// signal and has not yet had the time to say so.
+// TestCancelBeforeListen: nothing begins once the caller has cancelled the run, although its
+// listener has been handed the signal and has not yet had the time to say so.
 func TestCancelBeforeListen(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := watchStops(ctx, nil, 0)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTensorParameters: the parameters of inputs and outputs go to the server, from a body in a file and from a row of the plan, over
-// every protocol.
+// TestTensorParameters: the parameters of inputs and outputs go to the server, from a body in a
+// file and from a row of the plan, over every protocol.
 func TestTensorParameters(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "body.json")
 	body := `{"parameters":{"content_type":"pd"},"inputs":[{"name":"IN","datatype":"INT32","shape":[1,2],"parameters":{"content_type":"np","n":3,"f":0.5,"ok":true,"none":null},"data":[1,2]}],
@@ -25,11 +25,19 @@ func TestTensorParameters(t *testing.T) {
 		out         map[string]any
 	}{
 		"file": {fmt.Sprintf("{file: %q}", file), "", map[string]any{"content_type": "str"}},
-		"row":  {`{rows: [{inputs: {IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}}]}`, "", map[string]any{}},
-		"plan": {`{rows: [{IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}]}`, `, outputs: [{name: OUT, parameters: {content_type: str, k: 2}}]`, map[string]any{"content_type": "str", "k": int64(2)}},
+		"row": {
+			`{rows: [{inputs: {IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}}]}`, "",
+			map[string]any{},
+		},
+		"plan": {
+			`{rows: [{IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}]}`,
+			`, outputs: [{name: OUT, parameters: {content_type: str, k: 2}}]`,
+			map[string]any{"content_type": "str", "k": int64(2)},
+		},
 	} {
 		for over, target := range map[string]string{
-			"json": `"http://HOST", tensors: {input: json, output: json}`, "binary": `"http://HOST"`, "grpc": `"grpc://HOST"`,
+			"json": `"http://HOST", tensors: {input: json, output: json}`, "binary": `"http://HOST"`,
+			"grpc": `"grpc://HOST"`,
 		} {
 			t.Run(from+"/"+over, func(t *testing.T) {
 				t.Parallel()

@@ -13,15 +13,31 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// TestUnknownModel: a model that a live server does not know is not waited for, wherever the plan names it; the server's models are
-// named.
+// TestUnknownModel: a model that a live server does not know is not waited for, wherever the plan
+// names it; the server's models are named.
 func TestUnknownModel(t *testing.T) {
 	both(t, builtin.Config{}, func(t *testing.T, _ *builtin.Server, url string) {
 		for what, c := range map[string]struct{ target, stage, want string }{
-			"of the target": {"model: simpel", "", `the server does not know model "simpel": Request for unknown model: 'simpel' is not found; did you mean "simple"? It has ensemble, identity, `},
-			"of a mix":      {"model: simple", ", mix: {x: {model: simpel}}", `the server does not know model "simpel": Request for unknown model: 'simpel' is not found; did you mean "simple"? It has ensemble, identity, `},
-			"a version":     {`model: simple, model_version: "9"`, "", `the server does not know version 9 of model "simple": Request for unknown model: 'simple' version 9 is not found; it has version 1`},
-			"nothing near":  {"model: resnet50", "", `the server does not know model "resnet50": Request for unknown model: 'resnet50' is not found; it has ensemble, identity, `},
+			"of the target": {
+				"model: simpel", "",
+				`the server does not know model "simpel": Request for unknown model: 'simpel' is not found; did you ` +
+					`mean "simple"? It has ensemble, identity, `,
+			},
+			"of a mix": {
+				"model: simple", ", mix: {x: {model: simpel}}",
+				`the server does not know model "simpel": Request for unknown model: 'simpel' is not found; did you ` +
+					`mean "simple"? It has ensemble, identity, `,
+			},
+			"a version": {
+				`model: simple, model_version: "9"`, "",
+				`the server does not know version 9 of model "simple": Request for unknown model: 'simple' version 9 ` +
+					`is not found; it has version 1`,
+			},
+			"nothing near": {
+				"model: resnet50", "",
+				`the server does not know model "resnet50": Request for unknown model: 'resnet50' is not found; it ` +
+					`has ensemble, identity, `,
+			},
 		} {
 			began := time.Now()
 			r := play(t, fmt.Sprintf(`
@@ -29,7 +45,8 @@ version: 1
 target: {backend: kserve, url: URL, ready: 5m, %s}
 stages: [{id: s, load: {concurrency: 1}, for: 5 requests%s}]
 `, c.target, c.stage), url, Env{})
-			if n := r.Nodes[0]; r.ExitCode != 4 || n.Outcome != result.Failed || !strings.Contains(n.Reason, c.want) || strings.Contains(n.Reason, "within") {
+			if n := r.Nodes[0]; r.ExitCode != 4 || n.Outcome != result.Failed || !strings.Contains(n.Reason, c.want) ||
+				strings.Contains(n.Reason, "within") {
 				t.Errorf("%s: exit %d: %s", what, r.ExitCode, n.Reason)
 			}
 			if took := time.Since(began); took > time.Minute {

@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// silentAt is the embedded server, over HTTP and gRPC on one port, but for requests whose path has a part: these are taken, and
-// never answered.
+// silentAt is the embedded server, over HTTP and gRPC on one port, but for requests whose path has
+// a part: these are taken, and never answered.
 func silentAt(t *testing.T, part string) (address string) {
 	t.Helper()
 	s := serve(t, builtin.Config{})
@@ -32,7 +32,8 @@ func silentAt(t *testing.T, part string) (address string) {
 		t.Cleanup(transport.CloseIdleConnections)
 		to.Scheme = "http"
 		return &httputil.ReverseProxy{
-			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport, FlushInterval: -1, ErrorLog: quietLog(),
+			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport, FlushInterval: -1,
+			ErrorLog: quietLog(),
 		}
 	}
 	overHTTP, overGRPC := proxy(s.HTTPURL()), proxy(s.GRPCURL())
@@ -64,7 +65,8 @@ func silentAt(t *testing.T, part string) (address string) {
 	return l.Addr().String()
 }
 
-// TestSilentServer: whatever a server does not answer, the run ends, and says what was asked and that there was no answer.
+// TestSilentServer: whatever a server does not answer, the run ends, and says what was asked and
+// that there was no answer.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	const (
@@ -96,20 +98,35 @@ func TestSilentServer(t *testing.T) {
 		{"memory given back", "http", "/unregister", plain, shared, 4, "no answer within"},
 		{"load", "http", "/load", plain, load, 4, "/load: no answer within"},
 		{"unload", "http", "/unload", plain, unload, 4, "/unload: no answer within"},
-		{"a call", "http", "GET /v2/health/live", "model: simple, ready: 0s", call, 4, "/v2/health/live: no answer within"},
-		{"metrics", "http", "/metrics", `model: simple, metrics: {url: "http://ADDRESS/metrics"}`, "", 4, "/metrics: no answer within 5s"},
+		{
+			"a call", "http", "GET /v2/health/live", "model: simple, ready: 0s", call, 4,
+			"/v2/health/live: no answer within",
+		},
+		{
+			"metrics", "http", "/metrics", `model: simple, metrics: {url: "http://ADDRESS/metrics"}`, "", 4,
+			"/metrics: no answer within 5s",
+		},
 
 		{"live", "grpc", "/ServerLive", plain, "", 4, "not ready within 600ms"},
 		{"server metadata", "grpc", "/ServerMetadata", plain, "", 4, "ServerMetadata: no answer within"},
 		{"model metadata", "grpc", "/ModelMetadata", plain, "", 4, "ModelMetadata: no answer within"},
 		{"configuration", "grpc", "/ModelConfig", plain, "", 4, "ModelConfig: no answer within"},
 		{"first request", "grpc", "/ModelInfer", plain, "", 4, "no request was answered within 600ms"},
-		{"first request, shared connection", "grpc", "/ModelInfer", "model: simple, connections: 1", "", 4, "no request was answered within 600ms"},
-		{"first stream", "grpc", "/ModelStreamInfer", "model: simple, streaming: true", "", 4, "no request was answered within 600ms"},
+		{
+			"first request, shared connection", "grpc", "/ModelInfer", "model: simple, connections: 1", "", 4,
+			"no request was answered within 600ms",
+		},
+		{
+			"first stream", "grpc", "/ModelStreamInfer", "model: simple, streaming: true", "", 4,
+			"no request was answered within 600ms",
+		},
 		{"statistics", "grpc", "/ModelStatistics", "model: simple, statistics: require", "", 4, "no answer within"},
 		{"trace settings", "grpc", "/TraceSetting", trace, "", 4, "TraceSetting: no answer within"},
 		{"log settings", "grpc", "/LogSettings", logged, "", 4, "LogSettings: no answer within"},
-		{"memory", "grpc", "/SystemSharedMemoryRegister", plain, shared, 4, "SystemSharedMemoryRegister: no answer within"},
+		{
+			"memory", "grpc", "/SystemSharedMemoryRegister", plain, shared, 4,
+			"SystemSharedMemoryRegister: no answer within",
+		},
 		{"load", "grpc", "/RepositoryModelLoad", plain, load, 4, "RepositoryModelLoad: no answer within"},
 	} {
 		t.Run(c.scheme+" "+c.name, func(t *testing.T) {
@@ -119,8 +136,10 @@ func TestSilentServer(t *testing.T) {
 			if !strings.Contains(target, "ready:") {
 				target += ", ready: 600ms"
 			}
-			text := fmt.Sprintf("version: 1\ntarget: {backend: triton, url: URL, timeout: 400ms, connect_timeout: 2s, %s}\n"+
-				"stages: [{id: s, load: {concurrency: 1}, for: 3 requests, drain: 1s%s}]\n", strings.ReplaceAll(target, "ADDRESS", address), c.stage)
+			text := fmt.Sprintf("version: 1\ntarget: {backend: triton, url: URL, timeout: 400ms, connect_timeout: "+
+				"2s, %s}\n"+
+				"stages: [{id: s, load: {concurrency: 1}, for: 3 requests, drain: 1s%s}]\n", strings.ReplaceAll(target,
+				"ADDRESS", address), c.stage)
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("the run did not end"))
 			defer cancel()
 			r, diags := Run(ctx, compile(t, text, c.scheme+"://"+address), Env{})

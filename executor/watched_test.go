@@ -16,14 +16,19 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// watchedKinds are stages that together have every metric. Their levels end by themselves when an assertion with `abort` is
-// certainly false, so one run tries many.
+// watchedKinds are stages that together have every metric. Their levels end by themselves when an
+// assertion with `abort` is certainly false, so one run tries many.
 var watchedKinds = map[string]string{
-	"open":      `target: plain, load: {rate: {levels: {from: 50/s, to: 50/s, while: errors.ratio <= 100%}}, max_in_flight: 4, overflow: drop}, goodput: {latency: 10s}`,
-	"waiting":   `target: plain, load: {rate: {levels: {from: 100/s, to: 100/s, while: errors.ratio <= 100%}}, max_in_flight: 1}`,
-	"closed":    `target: plain, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= 100%}}}, goodput: {latency: 10s}`,
-	"streaming": `target: streams, data: repeats, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= 100%}}}`,
-	"sequences": `target: sums, sequences: {length: 5}, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= 100%}}}`,
+	"open": `target: plain, load: {rate: {levels: {from: 50/s, to: 50/s, while: errors.ratio <= ` +
+		`100%}}, max_in_flight: 4, overflow: drop}, goodput: {latency: 10s}`,
+	"waiting": `target: plain, load: {rate: {levels: {from: 100/s, to: 100/s, while: errors.ratio <= ` +
+		`100%}}, max_in_flight: 1}`,
+	"closed": `target: plain, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= ` +
+		`100%}}}, goodput: {latency: 10s}`,
+	"streaming": `target: streams, data: repeats, load: {concurrency: {levels: {from: 2, to: 2, while: ` +
+		`errors.ratio <= 100%}}}`,
+	"sequences": `target: sums, sequences: {length: 5}, load: {concurrency: {levels: {from: 2, to: 2, ` +
+		`while: errors.ratio <= 100%}}}`,
 	"searching": `target: plain, load: {concurrency: {search: {from: 1, to: 2, while: errors.ratio <= 100%}}}`,
 }
 
@@ -40,10 +45,12 @@ stages:
 ` + strings.Join(stages, "")
 }
 
-// certainlyFalse is a condition on a leaf that is false whatever is measured, on the side on which it can be certain.
+// certainlyFalse is a condition on a leaf that is false whatever is measured, on the side on which
+// it can be certain.
 func certainlyFalse(l metric.Leaf) string {
 	limits := map[metric.Dim][2]string{
-		metric.Duration: {"0s", "100h"}, metric.Rate: {"0/s", "1000000000000/s"}, metric.Count: {"0", "1000000000000"},
+		metric.Duration: {"0s", "100h"}, metric.Rate: {"0/s", "1000000000000/s"},
+		metric.Count: {"0", "1000000000000"},
 		metric.Ratio: {"0%", "1000%"}, metric.Bytes: {"0B", "1000000GB"}, metric.Power: {"0W", "1000000kW"},
 	}[l.Dim()]
 	if l.Stat.Kind == metric.Min {
@@ -69,24 +76,29 @@ func stageFor(row *metric.Row) string {
 	return "closed"
 }
 
-// TestAbortOfEveryMetric: `abort` on any metric of the catalogue either ends what is measured or is refused at its line.
+// TestAbortOfEveryMetric: `abort` on any metric of the catalogue either ends what is measured or is
+// refused at its line.
 func TestAbortOfEveryMetric(t *testing.T) {
 	t.Parallel()
-	c, err := metric.New(append(metric.GoodputRows(), metric.CapacityRow(metric.Count), metric.SeriesRow("queue", "", "ns", true), metric.SeriesRow("requests", "", "1", false))...)
+	c, err := metric.New(append(metric.GoodputRows(), metric.CapacityRow(metric.Count),
+		metric.SeriesRow("queue", "", "ns", true), metric.SeriesRow("requests", "", "1", false))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, builtin.Config{})
 	place := func(text string) string {
-		return strings.NewReplacer("URL", s.HTTPURL(), "GRPC", s.GRPCURL(), "METRICS", s.HTTPURL()+"/metrics").Replace(text)
+		return strings.NewReplacer("URL",
+			s.HTTPURL(), "GRPC", s.GRPCURL(), "METRICS", s.HTTPURL()+"/metrics").Replace(text)
 	}
 	var plays []string
 	var watched, refused []string
 	for _, row := range c.Rows() {
 		for _, name := range row.Leaves() {
 			leaf, _ := c.Leaf(name)
-			stage := fmt.Sprintf("  - {id: s%d, %s, for: 60s, assert: [{that: '%s', abort: true}]}\n", len(watched), watchedKinds[stageFor(row)], certainlyFalse(leaf))
-			plan, diags := scenario.Parse("plan.yaml", []byte(place(watchedPlan([]string{stage}))), scenario.Overrides{})
+			stage := fmt.Sprintf("  - {id: s%d, %s, for: 60s, assert: [{that: '%s', abort: true}]}\n",
+				len(watched), watchedKinds[stageFor(row)], certainlyFalse(leaf))
+			plan, diags := scenario.Parse("plan.yaml",
+				[]byte(place(watchedPlan([]string{stage}))), scenario.Overrides{})
 			if diags.HasErrors() {
 				t.Fatal(diags)
 			}
@@ -97,25 +109,31 @@ func TestAbortOfEveryMetric(t *testing.T) {
 				if watched = append(watched, name); leaf.Stat.Kind != metric.Percentile || leaf.Stat.P == 99 {
 					plays = append(plays, stage)
 				}
-			case i >= 0 && diags[i].Code == "not-watchable" && diags[i].Pos.Line == 10 && strings.Contains(diags[i].Summary, name):
+			case i >= 0 && diags[i].Code == "not-watchable" && diags[i].Pos.Line == 10 &&
+				strings.Contains(diags[i].Summary, name):
 				refused = append(refused, name)
-			case i >= 0 && strings.Contains(diags[i].Summary, "has no server in this process"): // as its kind of server is not here
+			// As its kind of server is not here
+			case i >= 0 && strings.Contains(diags[i].Summary, "has no server in this process"):
 			case i >= 0 && !row.Later:
 				t.Errorf("%s: %v", name, diags)
 			}
 		}
 	}
 	for _, name := range []string{
-		"dropped.ratio", "dropped.count", "in_flight.max", "requests.count", "errors.count", "errors.ratio", "errors.timeout.count", "errors.dial.ratio",
-		"late.count", "late.ratio", "goodput.ratio", "reconnects.count", "coalesced.ratio", "sequences.count", "dropped.sequence.count", "latency.p99",
-		"latency.max", "latency.min", "latency.count", "connect.p50", "responses.max", "sequences.latency.p50", "send_delay.pool.p90",
+		"dropped.ratio", "dropped.count", "in_flight.max", "requests.count", "errors.count", "errors.ratio",
+		"errors.timeout.count", "errors.dial.ratio",
+		"late.count", "late.ratio", "goodput.ratio", "reconnects.count", "coalesced.ratio", "sequences.count",
+		"dropped.sequence.count", "latency.p99",
+		"latency.max", "latency.min", "latency.count", "connect.p50", "responses.max", "sequences.latency.p50",
+		"send_delay.pool.p90",
 	} {
 		if !slices.Contains(watched, name) {
 			t.Errorf("%s is not watched", name)
 		}
 	}
 	for _, name := range []string{
-		"latency.mean", "latency.std", "throughput", "goodput", "offered.rate", "incomplete.count", "client.cpu", "client.memory", "client.cpu_per_request",
+		"latency.mean", "latency.std", "throughput", "goodput", "offered.rate", "incomplete.count", "client.cpu",
+		"client.memory", "client.cpu_per_request",
 		"gpu.power.max", "gpu.utilization.p50", "server.queue.mean", "server.requests.count", "capacity",
 	} {
 		if !slices.Contains(refused, name) {
@@ -125,7 +143,8 @@ func TestAbortOfEveryMetric(t *testing.T) {
 	const atOnce = 16
 	for chunk := range slices.Chunk(plays, atOnce) {
 		begun := time.Now()
-		r := play(t, place(watchedPlan([]string{"  - parallel:\n", "    " + strings.Join(chunk, "    ")})), "", Env{})
+		r := play(t, place(watchedPlan([]string{"  - parallel:\n", "    " + strings.Join(chunk, "    ")})), "",
+			Env{})
 		if time.Since(begun) > 45*time.Second {
 			t.Errorf("nothing ended one of %s", strings.Join(chunk, ""))
 		}
@@ -140,7 +159,8 @@ func TestAbortOfEveryMetric(t *testing.T) {
 	}
 }
 
-// TestAbortOfDrops: an overload is over as soon as it shows, by what is dropped and by what is in flight.
+// TestAbortOfDrops: an overload is over as soon as it shows, by what is dropped and by what is in
+// flight.
 func TestAbortOfDrops(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -150,7 +170,10 @@ func TestAbortOfDrops(t *testing.T) {
 		{"{rate: 100/s, max_in_flight: 4}", "in_flight.max < 4"},
 		{"{concurrency: 4}", "in_flight.max < 3"},
 		{"{concurrency: {ramp: [{to: 4, hold: 60s}]}}", "in_flight.max < 3"},
-		{"{rate: {ramp: [{to: 100/s, over: 100ms, hold: 60s}]}, max_in_flight: 4}", "errors.count < 1 and in_flight.max <= 1"},
+		{
+			"{rate: {ramp: [{to: 100/s, over: 100ms, hold: 60s}]}, max_in_flight: 4}",
+			"errors.count < 1 and in_flight.max <= 1",
+		},
 	} {
 		t.Run(c.load+" "+c.that, func(t *testing.T) {
 			t.Parallel()

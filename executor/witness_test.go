@@ -18,8 +18,9 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// witness is a KServe server by net/http alone that writes down what it is sent: over HTTP/1.1, and over gRPC as plain
-// HTTP/2 with hand-made protobuf. Its model takes IN and gives OUT and OUT2, with batches up to 64.
+// witness is a KServe server by net/http alone that writes down what it is sent: over HTTP/1.1, and
+// over gRPC as plain HTTP/2 with hand-made protobuf. Its model takes IN and gives OUT and OUT2,
+// with batches up to 64.
 type witness struct {
 	*httptest.Server
 	typ    string // datatype of IN
@@ -301,7 +302,10 @@ func readHTTP(in *http.Request, body []byte) request {
 	if err := d.Decode(&doc); err != nil || len(doc.Inputs) != 1 {
 		return request{text: fmt.Sprintf("unreadable: %v %q", err, body)}
 	}
-	r := request{params: doc.Parameters, in: doc.Inputs[0].Parameters, out: map[string]any{}, shape: doc.Inputs[0].Shape, text: string(doc.Inputs[0].Data), binaryOutput: doc.Parameters["binary_data_output"] == true}
+	r := request{
+		params: doc.Parameters, in: doc.Inputs[0].Parameters, out: map[string]any{}, shape: doc.Inputs[0].Shape,
+		text: string(doc.Inputs[0].Data), binaryOutput: doc.Parameters["binary_data_output"] == true,
+	}
 	delete(r.params, "binary_data_output")
 	if doc.Inputs[0].Data == nil {
 		r.data = body[size:]
@@ -345,7 +349,8 @@ func (w *witness) grpc(out http.ResponseWriter, in *http.Request, body []byte) {
 	case "ModelMetadata":
 		shape := func(d int64) []byte { return append(varint(nil, math.MaxUint64), varint(nil, uint64(d))...) }
 		tensor := func(name, typ string, d int64) []byte {
-			return append(append(bytesField(1, []byte(name)), bytesField(2, []byte(typ))...), bytesField(3, shape(d))...)
+			return append(append(bytesField(1, []byte(name)), bytesField(2, []byte(typ))...),
+				bytesField(3, shape(d))...)
 		}
 		reply = append(append(append(bytesField(1, []byte("m")), bytesField(4, tensor("IN", w.typ, w.dim))...),
 			bytesField(5, tensor("OUT", "INT32", 1))...), bytesField(5, tensor("OUT2", "INT32", 1))...)

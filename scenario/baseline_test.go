@@ -9,9 +9,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestOtherBaseline: --baseline replaces the plan's, whatever form that has, keeps if_missing, and is no other meaning.
+// TestOtherBaseline: --baseline replaces the plan's, whatever form that has, keeps if_missing, and
+// is no other meaning.
 func TestOtherBaseline(t *testing.T) {
-	const rest = "version: 1\ntarget: {backend: kserve, url: \"builtin://http\", model: m}\nstages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"
+	const rest = "version: 1\ntarget: {backend: kserve, url: \"builtin://http\", model: m}\nstages: [{id: " +
+		"s, load: {concurrency: 1}, for: 1s}]\n"
 	t.Chdir(t.TempDir())
 	here, err := os.Getwd()
 	if err != nil {
@@ -22,10 +24,12 @@ func TestOtherBaseline(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, ifMissing := range map[string]string{
-		"": "inconclusive", "baseline: old.json\n": "inconclusive", "baseline: {file: old.json, if_missing: skip}\n": "skip",
+		"": "inconclusive", "baseline: old.json\n": "inconclusive",
+		"baseline: {file: old.json, if_missing: skip}\n": "skip",
 	} {
 		p := mustParse(t, rest+text, Overrides{Baseline: "new.json"})
-		if want := filepath.Join(here, "new.json"); p.Baseline == nil || p.Baseline.File.Name != want || p.Baseline.IfMissing != ifMissing || !p.Baseline.Named() {
+		if want := filepath.Join(here, "new.json"); p.Baseline == nil || p.Baseline.File.Name != want ||
+			p.Baseline.IfMissing != ifMissing || !p.Baseline.Named() {
 			t.Errorf("%q: %+v, want %s, %s", text, p.Baseline, want, ifMissing)
 		}
 		if p.Fingerprint != plain.Fingerprint {
@@ -37,14 +41,18 @@ func TestOtherBaseline(t *testing.T) {
 	}
 }
 
-// TestNamedBaselineIsThere: what --baseline names must be there, whatever if_missing says, and the mistake is shown at the
-// flag.
+// TestNamedBaselineIsThere: what --baseline names must be there, whatever if_missing says, and the
+// mistake is shown at the flag.
 func TestNamedBaselineIsThere(t *testing.T) {
-	for _, baseline := range []string{"", "baseline: {file: old.json, if_missing: skip}\n", "baseline: old.json\n"} {
+	for _, baseline := range []string{
+		"", "baseline: {file: old.json, if_missing: skip}\n", "baseline: old.json\n",
+	} {
 		for _, sets := range [][]string{nil, {"name=x", "description=y"}} {
-			_, ds := Parse("plan.yaml", []byte("version: 1\ntarget: {backend: kserve, url: \"builtin://http\", model: m}\nstages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"+baseline),
+			_, ds := Parse("plan.yaml", []byte("version: 1\ntarget: {backend: kserve, url: \"builtin://http\", "+
+				"model: m}\nstages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"+baseline),
 				Overrides{Baseline: "typo/main.json", Sets: sets})
-			if len(ds) != 1 || ds[0].Severity != source.Error || ds[0].Pos.String() != "--baseline" || !strings.Contains(ds[0].Summary, "no such file") {
+			if len(ds) != 1 || ds[0].Severity != source.Error || ds[0].Pos.String() != "--baseline" ||
+				!strings.Contains(ds[0].Summary, "no such file") {
 				t.Errorf("%q: %v", baseline, ds)
 			}
 		}

@@ -9,12 +9,13 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// BenchmarkParse reads a plan of a usual size, one with a thousand stages, and one with 500 nodes and 5,000 assertions: the
-// time must grow with the size only.
+// BenchmarkParse reads a plan of a usual size, one with a thousand stages, and one with 500 nodes
+// and 5,000 assertions: the time must grow with the size only.
 func BenchmarkParse(b *testing.B) {
 	release := readPlanFile(b, "../testdata/plans/valid/release-gate.yaml")
 	plans := map[string]planFile{
-		"release-gate": release, "1000-stages": {path: "long.yaml", text: stagesOf(1000, 0)}, "5000-assertions": {path: "long.yaml", text: stagesOf(500, 10)},
+		"release-gate": release, "1000-stages": {path: "long.yaml", text: stagesOf(1000, 0)},
+		"5000-assertions": {path: "long.yaml", text: stagesOf(500, 10)},
 	}
 	for name, p := range plans {
 		b.Run(name, func(b *testing.B) {

@@ -2,24 +2,30 @@ package scenario
 
 import (
 	"cmp"
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
-	"github.com/sluice-bench/sluice/schema"
 )
 
 // plan makes the plain Plan of a raw plan without mistakes whose defaults are filled in.
 func (r *reading) plan() *Plan {
 	p := &Plan{
-		File: r.File, Dir: r.Dir, Name: r.name(), Description: r.raw.Description.Or(""), Labels: sortedPairs(r.raw.Labels),
-		Seed: uint64(r.raw.Seed.V), MaxDuration: r.raw.MaxDuration.Or(0), Source: r.Root, Secrets: secretsOf(r.Vars), Warnings: r.Diags, Assert: newAssertions("plan", r.raw.Assert),
+		File:        r.File,
+		Dir:         r.Dir,
+		Name:        r.name(),
+		Description: r.raw.Description.Or(""),
+		Labels:      sortedPairs(r.raw.Labels),
+		Seed:        uint64(r.raw.Seed.V),
+		MaxDuration: r.raw.MaxDuration.Or(0),
+		Source:      r.Root,
+		Secrets:     secretsOf(r.Vars),
+		Warnings:    r.Diags,
+		Assert:      newAssertions("plan", r.raw.Assert),
 	}
 	for _, v := range r.Vars.All {
 		public := v.Var
@@ -110,187 +116,6 @@ func parameters(m *language.Dict[language.Val[any]]) []Parameter {
 	return all
 }
 
-func (r *reading) target(name string, t *language.Target) *Target {
-	target := &Target{
-		Name: name, Pos: t.At.Pos(), Backend: t.Backend.V, URL: t.URL.Or(""), Model: t.Model.Or(""), ModelVersion: t.ModelVersion.Or(""),
-		Headers: r.headers(t.Headers), Parameters: parameters(t.Parameters), TLS: r.tls(t.TLS), Timeout: t.Timeout.V,
-		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.Or(0)),
-		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Probe: t.Probe.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
-	}
-	target.Compression = t.Compression.Or(language.Default[language.Target, string]("compression"))
-	target.Endpoint, target.Method, target.Streaming = t.Endpoint.Or(""), t.Method.Or(""), t.Streaming.Or(false)
-	if t.Tokenizer != nil {
-		file := r.path(t.Tokenizer)
-		target.Tokenizer = &file
-	}
-	if p := t.InProcess; p != nil && p.Repository != nil {
-		target.InProcess = &InProcess{
-			ServerDir: r.path(p.ServerDir), Repository: r.path(p.Repository),
-			Options: parameters(p.Options),
-		}
-		for _, e := range p.Options.Items() {
-			target.InProcess.Keys = append(target.InProcess.Keys, Key{e.Key, e.KeyPos})
-		}
-	}
-	if target.Streaming {
-		target.InactivityTimeout = t.InactivityTimeout.Or(
-			language.Default[language.Target, time.Duration]("inactivity_timeout"),
-		)
-	}
-	target.Composing = wordsOf(t.ComposingModels)
-	if m := t.Metrics; m != nil {
-		target.Metrics = &Metrics{URL: m.URL.V, Every: m.Every.V, Match: wordsOf(m.Match)}
-	}
-	if x := t.Trace; x != nil {
-		target.Trace = &Trace{
-			Levels: wordsOf(x.Level), Rate: x.Rate.V, Count: x.Count.V,
-			LogFrequency: x.LogFrequency.V,
-		}
-	}
-	if l := t.Log; l != nil {
-		target.Log = &Log{
-			Info: l.Info.Ptr(), Warning: l.Warning.Ptr(), Error: l.Error.Ptr(),
-			Verbose: l.Verbose.Ptr(), Format: l.Format.Or(""),
-		}
-	}
-	for _, e := range t.At.Node.Entries {
-		target.Keys = append(target.Keys, Key{e.Key, e.KeyPos})
-	}
-	return target
-}
-
-func (r *reading) tls(t *language.TLS) *TLS {
-	if t == nil {
-		return nil
-	}
-	return &TLS{
-		CA: r.path(t.CA).Name, Cert: r.path(t.Cert).Name, Key: r.path(t.Key).Name, ServerName: t.ServerName.Or(""),
-		Verify: t.Verify.V, MinVersion: t.MinVersion.V,
-	}
-}
-
-// path resolves a path of the plan; none stays empty.
-func (r *reading) path(p *language.Val[language.Path]) Path {
-	if p == nil {
-		return Path{}
-	}
-	return Path{layer.ResolvePath(layer.FolderOf(r.File, p.At.Node), string(p.V)), p.At.Pos()}
-}
-
-func newBuiltin(b *language.Builtin) *Builtin {
-	if b == nil {
-		return nil
-	}
-	builtin := &Builtin{
-		ServiceTime: newDist(b.ServiceTime), Instances: int(b.Instances.Or(0)), MaxBatch: int(b.MaxBatch.V), QueueDelay: b.QueueDelay.V,
-		Errors: float64(b.Errors.V), Reset: float64(b.Reset.V), SlowBody: b.SlowBody.V,
-	}
-	if s := b.Stall; s != nil {
-		builtin.Stall = &Stall{s.Start.V, s.For.V, s.Every.V}
-	}
-	return builtin
-}
-
-func (r *reading) dataset(name string, d *language.Dataset) *Dataset {
-	ds := &Dataset{
-		Name: name, Pos: d.At.Pos(), Format: r.format(d), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
-		Source: d.Source(),
-	}
-	if d.TimeUnit != nil {
-		ds.TimeUnitPos = d.TimeUnit.At.Pos()
-	}
-	if d.StringLength != nil {
-		ds.StringLength = *newDist(d.StringLength)
-	}
-	r.sourceOf(ds, d)
-	if d.Generate == nil {
-		return ds
-	}
-	ds.Count = int(d.Count.V)
-	ds.Generate = &Generate{Default: "random"}
-	if d.Generate.Word != nil {
-		ds.Generate.Default = d.Generate.Word.V
-	}
-	for _, e := range d.Generate.Inputs.Items() {
-		ds.Generate.Inputs = append(ds.Generate.Inputs, r.generator(e.Key, e.Value))
-	}
-	return ds
-}
-
-// sourceOf takes over where the rows of a dataset come from, generated ones aside.
-func (r *reading) sourceOf(ds *Dataset, d *language.Dataset) {
-	for _, f := range d.File.All() {
-		ds.Files = append(ds.Files, r.path(f))
-	}
-	if d.Dir != nil {
-		dir := r.path(d.Dir)
-		ds.Dir = &dir
-	}
-	if d.Bodies != nil {
-		found, _ := filepath.Glob(
-			layer.ResolvePath(layer.FolderOf(r.File, d.Bodies.At.Node), d.Bodies.V),
-		) // checked before
-		slices.Sort(found)
-		for _, name := range found {
-			ds.Files = append(ds.Files, Path{name, d.Bodies.At.Pos()})
-		}
-	}
-	for _, row := range d.Rows {
-		text, _ := json.Marshal(row.At.Node.JSON()) // numbers, texts, bools, lists and maps: it cannot fail
-		ds.Rows = append(ds.Rows, Row{row.At.Pos(), string(text)})
-	}
-	for _, e := range d.Columns.Items() {
-		ds.Columns = append(ds.Columns, Column{e.Key, e.Value.V, e.Value.At.Pos()})
-	}
-}
-
-// format is the form of a dataset's files, as written. A file whose extension stands for a form that
-// cannot be read yet is noted.
-func (r *reading) format(d *language.Dataset) string {
-	if d.Format != nil {
-		return d.Format.V
-	}
-	for _, f := range d.File.All() {
-		format := map[string]string{
-			".textproto": "textproto", ".pbtxt": "textproto",
-		}[strings.ToLower(filepath.Ext(string(f.V)))]
-		if format == "" {
-			continue
-		}
-		if key, ok := schema.Lookup("data.format"); ok && !slices.Contains(key.Allowed, format) {
-			r.later = append(r.later, source.Errorf(source.CodeNotBuilt, "this version cannot read `%s` files yet", format).
-				Among("", key.Allowed).
-				AtKey(f.At.Path, f.At.Pos(), f.At.Node.Text))
-		}
-		return format
-	}
-	return ""
-}
-
-func (r *reading) generator(input string, g *language.Generator) Generator {
-	out := Generator{Input: input, Pos: g.At.Pos(), Alphabet: g.Alphabet.Or("")}
-	switch {
-	case g.Constant != nil && (g.Constant.V == "random" || g.Constant.V == "zero"):
-		out.Word = g.Constant.V.(string)
-	case g.Constant != nil:
-		out.Constant = []any{g.Constant.V}
-	case g.List != nil:
-		out.Constant = language.Flatten(g.List)
-	case g.Length != nil:
-		out.Length = newDist(g.Length)
-	case g.OneOf != nil:
-		for _, v := range g.OneOf {
-			out.OneOf = append(out.OneOf, v.V)
-		}
-	case g.File != nil:
-		file := r.path(g.File)
-		out.File = &file
-	default:
-		out.Dist = newSpread(g.Spread)
-	}
-	return out
-}
-
 func (r *reading) output(o *language.Output) Output {
 	out := Output{Dir: r.path(o.Dir).Name, Formats: []string{"json"}, Samples: o.Samples.V}
 	for _, f := range o.Formats {
@@ -308,8 +133,10 @@ func newAssertions(owner string, list []*language.Assertion) []Assertion {
 	var all []Assertion
 	for i, a := range list {
 		out := Assertion{
-			ID: a.StableID(owner, i), Description: a.Description.Or(""), That: a.That.V, SLO: a.FromSLO, Use: a.That.V.Pos, Severity: a.Severity.V,
-			MinSamples: int(a.MinSamples.Or(0)), OnNoData: a.OnNoData.V, Confidence: float64(a.Confidence.Or(0)), Every: a.Every.Or(0),
+			ID: a.StableID(owner, i), Description: a.Description.Or(""), That: a.That.V, SLO: a.FromSLO,
+			Use: a.That.V.Pos, Severity: a.Severity.V,
+			MinSamples: int(a.MinSamples.Or(0)), OnNoData: a.OnNoData.V, Confidence: float64(a.Confidence.Or(0)),
+			Every: a.Every.Or(0),
 			Allow: float64(a.Allow.Or(0)), Within: a.Within.Or(0), Abort: a.Abort.V,
 		}
 		if a.FromSLO != "" {
@@ -323,10 +150,24 @@ func newAssertions(owner string, list []*language.Assertion) []Assertion {
 func (r *reading) stage(s *language.Stage, p *Plan) *Stage {
 	play := s.Play
 	stage := &Stage{
-		ID: s.ID.V, Description: play.Description.Or(""), Labels: sortedPairs(play.Labels), Pos: s.At.Pos(), IDPos: s.ID.At.Pos(),
-		When: s.When.V, OnFail: play.OnFail.V, Delay: delayOf(s), MaxDuration: play.MaxDuration.Or(0), Repeat: int(play.Repeat.V),
-		Warmup: play.Warmup.V, WarmupPos: play.Warmup.At.Pos(), Drain: play.Drain.V, DrainPos: play.Drain.At.Pos(), Before: newActions(play.Before), After: newActions(play.After),
-		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
+		ID:          s.ID.V,
+		Description: play.Description.Or(""),
+		Labels:      sortedPairs(play.Labels),
+		Pos:         s.At.Pos(),
+		IDPos:       s.ID.At.Pos(),
+		When:        s.When.V,
+		OnFail:      play.OnFail.V,
+		Delay:       delayOf(s),
+		MaxDuration: play.MaxDuration.Or(0),
+		Repeat:      int(play.Repeat.V),
+		Warmup:      play.Warmup.V,
+		WarmupPos:   play.Warmup.At.Pos(),
+		Drain:       play.Drain.V,
+		DrainPos:    play.Drain.At.Pos(),
+		Before:      newActions(play.Before),
+		After:       newActions(play.After),
+		Assert:      newAssertions(s.ID.V, play.Assert),
+		Request:     r.request(play.Request, p),
 	}
 	if m := play.Memory; m != nil {
 		stage.Memory = &Memory{
@@ -376,10 +217,13 @@ func newActions(list []*language.Action) []Action {
 
 func (r *reading) request(q language.Request, p *Plan) Request {
 	request := Request{
-		Target: byName(p.Targets, func(t *Target) string { return t.Name }, q.Target, ""),
-		Data:   byName(p.Datasets, func(d *Dataset) string { return d.Name }, q.Data, "main"),
-		Model:  q.Model.Or(""), Batch: int(q.Batch.V), BatchPos: q.Batch.At.Pos(), Parameters: parameters(q.Parameters),
-		Headers: r.headers(q.Headers),
+		Target:     byName(p.Targets, func(t *Target) string { return t.Name }, q.Target, ""),
+		Data:       byName(p.Datasets, func(d *Dataset) string { return d.Name }, q.Data, "main"),
+		Model:      q.Model.Or(""),
+		Batch:      int(q.Batch.V),
+		BatchPos:   q.Batch.At.Pos(),
+		Parameters: parameters(q.Parameters),
+		Headers:    r.headers(q.Headers),
 	}
 	for _, e := range q.Shapes.Items() {
 		dims, _ := e.Value.Sizes()
@@ -388,7 +232,10 @@ func (r *reading) request(q language.Request, p *Plan) Request {
 	for _, o := range q.Outputs {
 		request.Outputs = append(
 			request.Outputs,
-			Wanted{Name: o.Name.Or(""), Classification: o.Classification.Or(0), Parameters: parameters(o.Parameters), Pos: o.At.Pos()},
+			Wanted{
+				Name: o.Name.Or(""), Classification: o.Classification.Or(0), Parameters: parameters(o.Parameters),
+				Pos: o.At.Pos(),
+			},
 		)
 	}
 	if x := q.Expect; x != nil {

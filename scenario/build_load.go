@@ -100,7 +100,8 @@ func newQuantity[T language.Amount, X any](q *language.Quantity[T, X], dim dimen
 	case q.Search != nil:
 		s := q.Search
 		return Search{
-			From: newLevel(s.From), To: newLevel(s.To), Precision: float64(s.Precision.V.Ratio), Amount: language.Magnitude(s.Precision.V.Amount),
+			From: newLevel(s.From), To: newLevel(s.To), Precision: float64(s.Precision.V.Ratio),
+			Amount:  language.Magnitude(s.Precision.V.Amount),
 			Confirm: int(s.Confirm.V), While: newConditions(s.While),
 		}
 	}
@@ -172,7 +173,8 @@ func newExtent(s *language.Stage, load source.Pos) (Extent, source.Pos) {
 	}
 	stable := p.Until.Stable
 	u := UntilStable{
-		Windows: int(stable.Windows.V), Window: stable.Window.V, Within: float64(stable.Within.V), MaxWindows: int(stable.MaxWindows.V),
+		Windows: int(stable.Windows.V), Window: stable.Window.V, Within: float64(stable.Within.V),
+		MaxWindows: int(stable.MaxWindows.V),
 	}
 	for _, m := range stable.Metrics {
 		u.Metrics = append(u.Metrics, m.V)

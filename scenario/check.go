@@ -196,7 +196,9 @@ func (c *checker) baseline() {
 		if _, err := os.Stat(n.Text); err != nil {
 			c.at(
 				b.File.At,
-				source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text, layer.Cause(err)).Help("a result named on the command line must be there: name its result.json, or a folder of results"),
+				source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text,
+					layer.Cause(err)).Help("a result named on the command line must be there: name its result.json, or "+
+					"a folder of results"),
 			)
 		}
 		return
@@ -212,7 +214,9 @@ func (c *checker) baseline() {
 		d := &c.Diags[before+i]
 		if d.Code == source.CodeFile {
 			d.Severity = source.Warning
-			d.Detail = "assertions with `baseline` will be " + map[bool]string{true: "skipped", false: "inconclusive"}[b.IfMissing.Or("") == "skip"]
+			d.Detail = "assertions with `baseline` will be " + map[bool]string{
+				true: "skipped", false: "inconclusive",
+			}[b.IfMissing.Or("") == "skip"]
 		}
 	}
 }

@@ -17,11 +17,16 @@ type dimension[T language.Amount] struct {
 }
 
 func inFlight() dimension[int64] {
-	return dimension[int64]{"concurrency", 1, language.MaxSlots, func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }}
+	return dimension[int64]{
+		"concurrency", 1, language.MaxSlots, func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) },
+	}
 }
 
 func perSecond() dimension[language.Rate] {
-	return dimension[language.Rate]{"rate", 0, language.MaxRate, func(v float64) string { return strconv.FormatFloat(language.Round(v), 'f', -1, 64) + "/s" }}
+	return dimension[language.Rate]{
+		"rate", 0, language.MaxRate,
+		func(v float64) string { return strconv.FormatFloat(language.Round(v), 'f', -1, 64) + "/s" },
+	}
 }
 
 // load checks the load of a stage.
@@ -77,7 +82,8 @@ func checkQuantity[T language.Amount, X any](
 }
 
 func tooMany(n int) *source.Diagnostic {
-	return source.Errorf(source.CodeLevels, "%d levels are more than %d", n, language.MaxValues).Help("use a larger step, or `factor`")
+	return source.Errorf(source.CodeLevels, "%d levels are more than %d", n,
+		language.MaxValues).Help("use a larger step, or `factor`")
 }
 
 // checkAmount checks one value of a quantity.
@@ -134,7 +140,9 @@ func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimen
 			c.at(l.At, source.Errorf(source.CodeMissing, "levels need \"from\""))
 		}
 	case c.Absent(l.At, "to") && c.Absent(l.At, "while"):
-		c.at(l.At, source.Errorf(source.CodeLevels, "levels without \"to\" never end").Help("add `to`, or `while` with the condition for going on"))
+		c.at(l.At,
+			source.Errorf(source.CodeLevels,
+				"levels without \"to\" never end").Help("add `to`, or `while` with the condition for going on"))
 	case l.To == nil:
 	case l.To.V < l.From.V:
 		c.at(l.To.At, source.Errorf(source.CodeLevels, "levels must ascend: \"to\" is below \"from\""))

@@ -31,7 +31,8 @@ func (c *checker) mix(s *language.Stage) {
 	if len(weighted) > 0 && len(bare) > 0 {
 		c.under(
 			s.Mix.At, bare[0].Key,
-			source.Errorf(source.CodeMissing, "%q has no weight, and %q has one", bare[0].Key, weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"),
+			source.Errorf(source.CodeMissing, "%q has no weight, and %q has one", bare[0].Key,
+				weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"),
 		)
 	}
 }
@@ -50,7 +51,10 @@ func (c *checker) sequences(s *language.Stage) {
 			Help("in a closed loop the concurrency is the number of live sequences"))
 	}
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.Or("") == "sequences" {
-		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, `max_in_flight` at most"))
+		c.under(q.At, "live",
+			source.Errorf(source.CodeDoesNotFit,
+				"\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, "+
+				"`max_in_flight` at most"))
 	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
 		c.at(q.IDs.To.At, source.Errorf(source.CodeRange, "\"to\" is below \"from\""))
@@ -73,7 +77,9 @@ func (c *checker) identities(s *language.Stage, q *language.Sequences) {
 		most = q.Live.V
 	}
 	if size < most {
-		c.at(q.IDs.At, source.Errorf(source.CodeRange, "%d ids are fewer than the %d %s: two would have one id", size, most, what).Help("widen the range with `from` and `to`"))
+		c.at(q.IDs.At,
+			source.Errorf(source.CodeRange, "%d ids are fewer than the %d %s: two would have one id", size, most,
+				what).Help("widen the range with `from` and `to`"))
 	}
 }
 
@@ -108,7 +114,9 @@ func (c *checker) stableRamp(s *language.Stage) {
 		q := load.At.Node.Get(key)
 		for _, form := range [...]string{"ramp", "periodic"} {
 			if q.Get(form) != nil {
-				c.at(s.Play.Until.At, source.Errorf(source.CodeDoesNotFit, "`until: stable` does not fit %q: its load changes all the time", form).Help("leave out `until`, or cut the load with `for`"))
+				c.at(s.Play.Until.At,
+					source.Errorf(source.CodeDoesNotFit, "`until: stable` does not fit %q: its load changes all the time",
+						form).Help("leave out `until`, or cut the load with `for`"))
 			}
 		}
 	}
@@ -134,7 +142,9 @@ func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 	if v := a.Allow; v != nil && v.V >= 1 {
 		c.at(v.At, source.Errorf(source.CodeRange, "allow must be below 100%%: nothing could fail"))
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
-		c.at(v.At, source.Errorf(source.CodeDoesNotFit, "`allow` does not fit `within`, which is true in every window from then on").Help("use `every` with `allow`, or `within` with or without `every`"))
+		c.at(v.At,
+			source.Errorf(source.CodeDoesNotFit,
+				"`allow` does not fit `within`, which is true in every window from then on").Help("use `every` with `allow`, or `within` with or without `every`"))
 	}
 	for _, option := range [...]struct {
 		key string

@@ -9,7 +9,8 @@ import (
 
 // The checks of loads that change while they last, and of those whose times are recorded.
 
-// checkRamp checks the steps of a ramp. lasts: the stage says how long it lasts, so the last value is held.
+// checkRamp checks the steps of a ramp. lasts: the stage says how long it lasts, so the last value
+// is held.
 func checkRamp[T language.Amount, X any](
 	c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool,
 ) {
@@ -53,7 +54,8 @@ func checkRamp[T language.Amount, X any](
 		if step.Name != nil && step.Name.V == HoldPhase && unnamed {
 			c.at(
 				step.Name.At,
-				source.Errorf(source.CodeDuplicate, "%q is what the holds without a name are called together", HoldPhase).Help("name the other holds, or this one otherwise"),
+				source.Errorf(source.CodeDuplicate, "%q is what the holds without a name are called together",
+					HoldPhase).Help("name the other holds, or this one otherwise"),
 			)
 		}
 	}
@@ -61,7 +63,9 @@ func checkRamp[T language.Amount, X any](
 	case !moves:
 		c.under(q.At, "ramp", source.Errorf(source.CodeRange, "the ramp never leaves 0"))
 	case length == 0 && !lasts:
-		c.under(q.At, "ramp", source.Errorf(source.CodeRange, "the ramp takes no time").Help("give its steps `over` or `hold`, or the stage `for`"))
+		c.under(q.At, "ramp",
+			source.Errorf(source.CodeRange,
+				"the ramp takes no time").Help("give its steps `over` or `hold`, or the stage `for`"))
 	}
 }
 
@@ -77,11 +81,14 @@ func (c *checker) stepName(name *language.Val[string], names map[string]bool, ho
 	if name.V == RampPhase {
 		c.at(
 			name.At,
-			source.Errorf(source.CodeDuplicate, "%q is the phase between the holds of every ramp", name.V).Help("give the hold another name"),
+			source.Errorf(source.CodeDuplicate, "%q is the phase between the holds of every ramp",
+				name.V).Help("give the hold another name"),
 		)
 	}
 	if !holds {
-		c.at(name.At, source.Errorf(source.CodeDoesNotFit, "%q names a hold, and this step holds nothing", name.V).Help("give the step `hold`"))
+		c.at(name.At,
+			source.Errorf(source.CodeDoesNotFit, "%q names a hold, and this step holds nothing",
+				name.V).Help("give the step `hold`"))
 	}
 }
 
@@ -115,14 +122,16 @@ func (c *checker) arrivals(a *language.Arrivals) {
 	}
 }
 
-// schedule checks recorded times: those of a file need a unit, those of the data need rows that have some.
+// schedule checks recorded times: those of a file need a unit, those of the data need rows that
+// have some.
 func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
 	if r == nil {
 		return
 	}
 	c.file(r.File)
 	if r.File != nil && c.Absent(r.At, "unit") {
-		c.under(r.At, "file", source.Errorf(source.CodeMissing, "the times of a file need \"unit\"").Help("add `unit: ns`, us, ms or s"))
+		c.under(r.At, "file",
+			source.Errorf(source.CodeMissing, "the times of a file need \"unit\"").Help("add `unit: ns`, us, ms or s"))
 	}
 	if r.Speed != nil && r.Speed.V <= 0 {
 		c.at(r.Speed.At, source.Errorf(source.CodeRange, "speed must be above 0"))
@@ -136,7 +145,10 @@ func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
 	for _, q := range s.Requests() {
 		ds, _ := pick(c.datasets(), q.Data, "main")
 		if ds != nil && ds.Generate != nil {
-			c.at(r.At, source.Errorf(source.CodeDoesNotFit, "generated data has no times to follow").Help("name a `file` of times here, or one with timestamps in `data`"))
+			c.at(r.At,
+				source.Errorf(source.CodeDoesNotFit,
+					"generated data has no times to follow").Help("name a `file` of times here, or one with timestamps "+
+					"in `data`"))
 			return
 		}
 	}

@@ -62,7 +62,8 @@ func columnField(name string) *source.Diagnostic {
 	}
 	m := language.OneWord(name, "columns", fields)
 	if m != nil {
-		m.Summary, m.Detail = fmt.Sprintf("%q is no field of a row", name), "or parameters.NAME, inputs.NAME, outputs.NAME"
+		m.Summary, m.Detail = fmt.Sprintf("%q is no field of a row",
+			name), "or parameters.NAME, inputs.NAME, outputs.NAME"
 	}
 	return m
 }

@@ -15,7 +15,9 @@ func (c *checker) stages() {
 	for _, s := range c.raw.Flat {
 		if s.ID != nil && !c.again(s) {
 			if at, twice := first[s.ID.V]; twice {
-				c.at(s.ID.At, source.Errorf(source.CodeDuplicate, "duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column))
+				c.at(s.ID.At,
+					source.Errorf(source.CodeDuplicate, "duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line,
+						at.Column))
 			} else {
 				first[s.ID.V] = s.ID.At.Pos()
 			}
@@ -55,7 +57,10 @@ func (c *checker) stage(s *language.Stage) {
 // memory refuses what one kind of shared memory has and another has not.
 func (c *checker) memory(m *language.Memory) {
 	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.Or(0) != 0 {
-		c.under(m.At, "device", source.Errorf(source.CodeDoesNotFit, "\"device\" does not fit `kind: system`").Help("it chooses the GPU of `kind: cuda`; memory of the system has none"))
+		c.under(m.At, "device",
+			source.Errorf(source.CodeDoesNotFit,
+				"\"device\" does not fit `kind: system`").Help("it chooses the GPU of `kind: cuda`; memory of the "+
+				"system has none"))
 	}
 }
 
@@ -81,7 +86,9 @@ func (c *checker) request(s *language.Stage, at language.Place, r language.Reque
 		return
 	}
 	c.modelless[target] = true // one stage is enough
-	c.at(target.At, source.Errorf(source.CodeMissing, "no \"model\" here, and %s names none", language.Subject(s.At.Node, s.At.Path)).Help("add `model: NAME` to the target"))
+	c.at(target.At,
+		source.Errorf(source.CodeMissing, "no \"model\" here, and %s names none",
+			language.Subject(s.At.Node, s.At.Path)).Help("add `model: NAME` to the target"))
 }
 
 // outputs refuses an output that is asked for twice.
@@ -101,7 +108,9 @@ func (c *checker) expect(x *language.Expect) {
 		return
 	}
 	if x.Sample != nil && x.Sample.V == 0 && x.At.Node.Entry("sample") != nil {
-		c.at(x.Sample.At, source.Errorf(source.CodeRange, "\"sample\" must be above 0%%").Help("to compare no outputs write `outputs: false`"))
+		c.at(x.Sample.At,
+			source.Errorf(source.CodeRange,
+				"\"sample\" must be above 0%%").Help("to compare no outputs write `outputs: false`"))
 	}
 	for _, f := range x.Fields.Items() {
 		if slices.Contains(strings.Split(f.Key, "."), "") {
@@ -187,7 +196,8 @@ func (c *checker) extent(s *language.Stage) {
 		}
 		c.at(
 			at,
-			source.Errorf(source.CodeRange, "max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
+			source.Errorf(source.CodeRange, "max_windows %d is below windows %d", stable.MaxWindows.V,
+				stable.Windows.V),
 		)
 	}
 	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.Doubtful(stable.At.Path+"/metrics") {
@@ -206,7 +216,9 @@ func (c *checker) assertionIDs() {
 				at = a.ID.At
 			}
 			if first, twice := seen[id]; twice {
-				c.at(at, source.Errorf(source.CodeDuplicate, "two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column))
+				c.at(at,
+					source.Errorf(source.CodeDuplicate, "two assertions have the id %q; the first is at %d:%d", id,
+						first.Line, first.Column))
 				continue
 			}
 			seen[id] = at.Pos()

@@ -18,7 +18,13 @@ var schemes = []struct {
 	name   string
 	secure bool
 }{
-	{"http", false}, {"https", true}, {"grpc", false}, {"grpcs", true}, {"http+unix", false}, {"grpc+unix", false}, {"builtin", false},
+	{"http", false},
+	{"https", true},
+	{"grpc", false},
+	{"grpcs", true},
+	{"http+unix", false},
+	{"grpc+unix", false},
+	{"builtin", false},
 }
 
 func (c *checker) target(t *language.Target) {
@@ -61,7 +67,9 @@ func (c *checker) server(t *language.Target) {
 			c.folder(f)
 		}
 		if p.Include != nil && p.DescriptorSet != nil {
-			c.under(p.At, "include", source.Errorf(source.CodeDoesNotFit, "\"include\" does not fit \"descriptor_set\"").Help("it is where the imports of `files` are"))
+			c.under(p.At, "include",
+				source.Errorf(source.CodeDoesNotFit,
+					"\"include\" does not fit \"descriptor_set\"").Help("it is where the imports of `files` are"))
 		}
 	}
 	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -70,7 +78,9 @@ func (c *checker) server(t *language.Target) {
 		c.folder(in.Repository)
 	}
 	if inside && !c.Doubtful(t.At.Path) && c.Absent(t.At, "inprocess") {
-		c.at(t.At, source.Errorf(source.CodeMissing, "backend triton_inprocess needs `inprocess` with the models' `repository`"))
+		c.at(t.At,
+			source.Errorf(source.CodeMissing,
+				"backend triton_inprocess needs `inprocess` with the models' `repository`"))
 	} else if inside && t.InProcess != nil && c.Absent(t.InProcess.At, "repository") {
 		c.at(t.InProcess.At, source.Errorf(source.CodeMissing, "inprocess needs the models' `repository`"))
 	}
@@ -96,7 +106,8 @@ func (c *checker) metricsURL(t *language.Target) {
 		target != "builtin://http":
 		c.at(
 			at,
-			source.Errorf(source.CodeURL, "%q is a path on the target's host, which is not reached over HTTP", url).Help("give a whole URL, such as http://localhost:8002/metrics"),
+			source.Errorf(source.CodeURL, "%q is a path on the target's host, which is not reached over HTTP",
+				url).Help("give a whole URL, such as http://localhost:8002/metrics"),
 		)
 	}
 }
@@ -113,7 +124,10 @@ func (c *checker) tensorsOverGRPC(t *language.Tensors) {
 	}
 	for _, form := range []*language.Val[string]{t.Input, t.Output} {
 		if form != nil && form.V == "json" {
-			c.at(form.At, source.Errorf(source.CodeDoesNotFit, "tensors as JSON do not fit gRPC").Help("over gRPC they are always raw bytes; remove `tensors`, or use http://"))
+			c.at(form.At,
+				source.Errorf(source.CodeDoesNotFit,
+					"tensors as JSON do not fit gRPC").Help("over gRPC they are always raw bytes; remove `tensors`, or "+
+					"use http://"))
 		}
 	}
 }
@@ -187,7 +201,8 @@ func checkHost(
 	}
 	switch {
 	case u.User != nil:
-		return wrong("send credentials in `headers`, from a secret variable", "a URL must not hold a user or a password")
+		return wrong("send credentials in `headers`, from a secret variable",
+			"a URL must not hold a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return wrong("leave out what follows the path", "URL %q has a query or a fragment", text)
 	case strings.HasSuffix(u.Host, ":"):

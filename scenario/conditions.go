@@ -121,14 +121,19 @@ func (c *conditions) look(
 
 // wrong reports whether a mistake in the declaration of v is known.
 func (c *conditions) wrong(v *layer.Variable) bool {
-	return c.reported(func(d source.Diagnostic) bool { return d.Path == v.Path || strings.HasPrefix(d.Path, v.Path+"/") })
+	return c.reported(func(d source.Diagnostic) bool {
+		return d.Path == v.Path || strings.HasPrefix(d.Path,
+			v.Path+"/")
+	})
 }
 
 func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
-	return slices.ContainsFunc(c.Diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
+	return slices.ContainsFunc(c.Diags,
+		func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
 }
 
-// expressionNames are the places, the plan's variables and the values of a point as expressions see them.
+// expressionNames are the places, the plan's variables and the values of a point as expressions see
+// them.
 type expressionNames struct {
 	places
 	*layer.Variables

@@ -72,7 +72,10 @@ func (c *checker) besideBodies() {
 	}
 	for _, pos := range order {
 		if u := uses[pos]; u.bodies {
-			c.under(u.at, u.key, source.Errorf(source.CodeNoEffect, "%q has no effect beside `bodies`", u.key).Help("a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`"))
+			c.under(u.at, u.key,
+				source.Errorf(source.CodeNoEffect, "%q has no effect beside `bodies`",
+					u.key).Help("a body is sent as it is in its file: leave the key out, or read the file with `file` "+
+					"and `format: v2`"))
 		}
 	}
 }
@@ -83,7 +86,8 @@ func (c *checker) targetEffects(t *language.Target) {
 		return
 	}
 	if t.At.Node.Entry("model_version") != nil && t.Model == nil {
-		c.warn(t.At, "model_version", source.CodeNoEffect, "\"model_version\" has no effect without \"model\"", "it is the version of the target's model; a stage's own model is asked for without one")
+		c.warn(t.At, "model_version", source.CodeNoEffect, "\"model_version\" has no effect without \"model\"",
+			"it is the version of the target's model; a stage's own model is asked for without one")
 	}
 }
 

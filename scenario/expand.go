@@ -42,7 +42,9 @@ func (c *checker) expand() {
 		}
 	}
 	if root := c.raw.At.Node; root.Entry("data") == nil && root.Entry("datasets") == nil {
-		c.raw.Data = &language.Dataset{At: language.Place{Implied: true}, Generate: &language.Generate{Word: &language.Val[string]{
+		c.raw.Data = &language.Dataset{At: language.Place{
+			Implied: true,
+		}, Generate: &language.Generate{Word: &language.Val[string]{
 			V: "random", At: language.Place{Node: source.Plain("random", source.Pos{}), Implied: true},
 		}}}
 	}

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzLoad reads any bytes as a plan: never a panic, a place for every mistake, a plan exactly when there is none, and
-// what is accepted can be read again from its resolved form with the same meaning.
+// FuzzLoad reads any bytes as a plan: never a panic, a place for every mistake, a plan exactly when
+// there is none, and what is accepted can be read again from its resolved form with the same
+// meaning.
 func FuzzLoad(f *testing.F) {
 	files, _ := filepath.Glob("../testdata/plans/*/*.yaml")
 	for _, path := range files {
@@ -15,7 +16,9 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(p.text), "n=1", "stages.s.for=2s")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, variable, set string) {
-		o := Overrides{Vars: []string{variable}, Sets: []string{set}, Env: func(string) (string, bool) { return "", false }}
+		o := Overrides{
+			Vars: []string{variable}, Sets: []string{set}, Env: func(string) (string, bool) { return "", false },
+		}
 		for _, o := range []Overrides{{}, o} {
 			checkAnyPlan(t, data, o)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// A group of stages is one entry of `stages`; here its members are told apart from it and from each other.
+// A group of stages is one entry of `stages`; here its members are told apart from it and from each
+// other.
 
 // groups checks the groups of a plan.
 func (c *checker) groups() {
@@ -20,10 +21,15 @@ func (c *checker) groups() {
 	}
 	for _, s := range c.raw.Flat {
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.Searches() {
-			c.at(u.Word.At, source.Errorf(source.CodeDoesNotFit, "a search does not last until the others have ended: it ends by itself").Help("say with `for` how long each trial lasts"))
+			c.at(u.Word.At,
+				source.Errorf(source.CodeDoesNotFit,
+					"a search does not last until the others have ended: it ends by itself").Help("say with `for` how long each trial lasts"))
 		}
 		if u := s.Play.Until; s.Group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
-			c.at(u.Word.At, source.Errorf(source.CodeDoesNotFit, "`until: others` stands in a group only").Help("put the stage into `parallel`, or say how long it lasts with `for`"))
+			c.at(u.Word.At,
+				source.Errorf(source.CodeDoesNotFit,
+					"`until: others` stands in a group only").Help("put the stage into `parallel`, or say how long it "+
+					"lasts with `for`"))
 		}
 	}
 }
@@ -43,7 +49,8 @@ func (c *checker) group(g *language.Group) {
 	if !ends {
 		c.under(
 			g.At, "parallel",
-			source.Errorf(source.CodeDoesNotFit, "every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
+			source.Errorf(source.CodeDoesNotFit,
+				"every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
 		)
 	}
 	c.checkNeeds(g.Needs, nil, g)
@@ -58,7 +65,8 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 	c.unique(needs, "need")
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { // neither itself nor what starts with it
 		return s != nil && s.ID != nil && s.ID.V == id ||
-			g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == id })
+			g != nil &&
+				slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == id })
 	})
 	for _, need := range needs {
 		inside := g != nil &&
@@ -69,7 +77,9 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 		case inside && s == nil:
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "stage %q is a member of this group", need.V))
 		case inside:
-			c.at(need.At, source.Errorf(source.CodeDoesNotFit, "stage %q is a member of the same group, and members start together", need.V).Help("take one of them out of the group, or let it start later with `delay`"))
+			c.at(need.At,
+				source.Errorf(source.CodeDoesNotFit, "stage %q is a member of the same group, and members start together",
+					need.V).Help("take one of them out of the group, or let it start later with `delay`"))
 		case !known(never, need.V) && !c.raw.Unread():
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "no stage is named %q", need.V).
 				Among(source.Nearest(need.V, ids), ids))
@@ -79,18 +89,21 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 	}
 }
 
-// nested words the mistake of a group in a group, which the schema sees as a key that a stage does not have.
+// nested words the mistake of a group in a group, which the schema sees as a key that a stage does
+// not have.
 func nested(shape source.Diagnostics) source.Diagnostics {
 	inner := map[string]bool{}
 	for i, d := range shape {
 		if d.Code == source.CodeUnknownKey && strings.HasPrefix(d.Path, "/stages/") &&
 			strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
 			inner[strings.TrimSuffix(d.Path, "/parallel")] = true
-			shape[i].Summary, shape[i].Detail = "a group cannot stand in another group", "its stages can stand in the outer one, each with a `delay` of its own"
+			shape[i].Summary, shape[i].Detail = "a group cannot stand in another group", "its stages can stand in "+
+				"the outer one, each with a `delay` of its own"
 			shape[i].Allowed, shape[i].Nearest = nil, ""
 		}
 	}
-	return slices.DeleteFunc(shape, func(d source.Diagnostic) bool { return d.Code == source.CodeMissing && inner[d.Path] })
+	return slices.DeleteFunc(shape,
+		func(d source.Diagnostic) bool { return d.Code == source.CodeMissing && inner[d.Path] })
 }
 
 // needsOf lists the stages that each stage waits for, in the order of flat: those that it and its

@@ -42,9 +42,10 @@ func TestFingerprintIsTheMeaning(t *testing.T) {
 		return changed
 	}
 	same := map[string]string{
-		"comment":       change("stages:", "# a comment\nstages: # another"),
-		"key order":     change(`headers: {A: "Bearer ${token}", B: x}`, `headers: {B: x, A: "Bearer ${token}"}`),
-		"name":          change("version: 1", "version: 1\nname: other\ndescription: words\nlabels: {a: b}\noutput: {formats: [junit]}"),
+		"comment":   change("stages:", "# a comment\nstages: # another"),
+		"key order": change(`headers: {A: "Bearer ${token}", B: x}`, `headers: {B: x, A: "Bearer ${token}"}`),
+		"name": change("version: 1",
+			"version: 1\nname: other\ndescription: words\nlabels: {a: b}\noutput: {formats: [junit]}"),
 		"unit":          change("for: 60s", "for: 1m"),
 		"rate":          change("rate: 60/min", "rate: 1/s"),
 		"default given": change("for: 60s", "for: 60s\n    warmup: 0s\n    batch: 1\n    when: success"),
@@ -54,7 +55,8 @@ func TestFingerprintIsTheMeaning(t *testing.T) {
 		"variable unit": change("limit: 50ms", "limit: 0.05s"),
 		"spaces":        change("latency.p99 < ${limit}", "latency.p99  <  ${limit}"),
 		"that":          change(`["latency.p99 < ${limit}"]`, `[{that: "latency.p99 < ${limit}"}]`),
-		"slo":           change(`["latency.p99 < ${limit}"]`, `[{slo: x}]`) + "slos: {x: [\"latency.p99 < ${limit}\"]}\n",
+		"slo": change(`["latency.p99 < ${limit}"]`,
+			`[{slo: x}]`) + "slos: {x: [\"latency.p99 < ${limit}\"]}\n",
 	}
 	same["long form"] = strings.Replace(same["long form"], `p: "${unmentioned}"}}`, `p: "${unmentioned}"}}}`, 1)
 	for what, text := range same {
@@ -97,8 +99,9 @@ func TestSecretsStayInside(t *testing.T) {
 	for what, text := range map[string]string{
 		"resolved":  string(resolved),
 		"variables": fmt.Sprintf("%+v %#v", plan.Vars, plan.Vars),
-		"secrets":   fmt.Sprintf("%+v %#v %s %v %q %x", plan.Secrets, plan.Secrets, plan.Secrets, plan.Secrets, plan.Secrets, plan.Secrets),
-		"mask":      plan.Mask("a " + value + " b " + value),
+		"secrets": fmt.Sprintf("%+v %#v %s %v %q %x",
+			plan.Secrets, plan.Secrets, plan.Secrets, plan.Secrets, plan.Secrets, plan.Secrets),
+		"mask": plan.Mask("a " + value + " b " + value),
 	} {
 		if strings.Contains(text, value) || !strings.Contains(text, "***") {
 			t.Errorf("%s: %s", what, text)
@@ -107,8 +110,10 @@ func TestSecretsStayInside(t *testing.T) {
 	request := plan.Stages[0].Entries()[0].Request
 	request.Headers = plan.Targets[0].Headers
 	for what, v := range map[string]any{
-		"plan": plan, "plan by value": *plan, "target": plan.Targets[0], "target by value": *plan.Targets[0], "targets": plan.Targets,
-		"stage": plan.Stages[0], "stage by value": *plan.Stages[0], "request": request, "entries": []Entry{{Name: "e", Request: request}},
+		"plan": plan, "plan by value": *plan, "target": plan.Targets[0], "target by value": *plan.Targets[0],
+		"targets": plan.Targets,
+		"stage":   plan.Stages[0], "stage by value": *plan.Stages[0], "request": request,
+		"entries": []Entry{{Name: "e", Request: request}},
 	} {
 		data, err := json.Marshal(v)
 		text := fmt.Sprintf("%v %+v %#v %s %x %d ", v, v, v, v, v, v) + string(data)
@@ -127,7 +132,8 @@ func TestMaskTakesTheLongestFirst(t *testing.T) {
 
 // TestVariablePrecedence: default < --set < environment < --var, and where each value came from.
 func TestVariablePrecedence(t *testing.T) {
-	const text = "version: 1\nvars: {n: {default: 1, env: N}}\ntarget: {backend: triton, url: \"http://h:1\", model: m}\n" +
+	const text = "version: 1\nvars: {n: {default: 1, env: N}}\ntarget: {backend: triton, url: " +
+		"\"http://h:1\", model: m}\n" +
 		"stages:\n  - {id: s, load: {concurrency: \"${n}\"}, for: 1s}\n"
 	env := func(name string) (string, bool) { return "3", name == "N" }
 	tests := []struct {
@@ -152,12 +158,14 @@ func TestVariablePrecedence(t *testing.T) {
 	}
 }
 
-// TestValuesCannotInject: what a variable holds is one scalar, whatever its characters; nothing in it is replaced again.
-// (The header with the empty secret is left out, so this one is the first.)
+// TestValuesCannotInject: what a variable holds is one scalar, whatever its characters; nothing in
+// it is replaced again. (The header with the empty secret is left out, so this one is the first.)
 func TestValuesCannotInject(t *testing.T) {
 	text := strings.Replace(plain, "B: x", `B: "<${text}>"`, 1)
 	text = strings.Replace(text, "vars: {", `vars: {text: "", `, 1)
-	for _, value := range []string{"a: b", "${limit}", "$D${", "{a: 1}", "- x", "#c", "null", "", "é'\"", "!x", "*a"} {
+	for _, value := range []string{
+		"a: b", "${limit}", "$D${", "{a: 1}", "- x", "#c", "null", "", "é'\"", "!x", "*a",
+	} {
 		plan := mustParse(t, text, Overrides{Vars: []string{"text=" + value}})
 		if got := plan.Targets[0].Headers[0].Value; got != "<"+value+">" {
 			t.Errorf("%q became %q", value, got)
@@ -167,7 +175,9 @@ func TestValuesCannotInject(t *testing.T) {
 
 // TestNumbersStayAsWritten: no integer turns into 1.048576e+06 on its way to the resolved plan.
 func TestNumbersStayAsWritten(t *testing.T) {
-	plan := mustParse(t, strings.Replace(plain, "B: x}", `B: "1"}, model_version: 1000000`, 1)+"seed: 9007199254740993\n", Overrides{})
+	plan := mustParse(t,
+		strings.Replace(plain, "B: x}", `B: "1"}, model_version: 1000000`, 1)+"seed: 9007199254740993\n",
+		Overrides{})
 	resolved, _ := json.Marshal(plan.Resolved)
 	for _, want := range []string{`"seed":9007199254740993`, `"model_version":"1000000"`} {
 		if !strings.Contains(string(resolved), want) {
@@ -182,7 +192,8 @@ func TestNumbersStayAsWritten(t *testing.T) {
 // TestNameComesFromTheFile covers file names that are no names of a plan.
 func TestNameComesFromTheFile(t *testing.T) {
 	for file, want := range map[string]string{
-		"bench/plan.yaml": "plan", "My Plan.yml": "my-plan", "-x.yaml": "x", ".yaml": "plan", "a.b.yaml": "a.b", "é.yaml": "plan",
+		"bench/plan.yaml": "plan", "My Plan.yml": "my-plan", "-x.yaml": "x", ".yaml": "plan", "a.b.yaml": "a.b",
+		"é.yaml": "plan",
 	} {
 		plan, ds := Parse(file, []byte(plain), Overrides{})
 		if plan == nil {
@@ -204,7 +215,8 @@ func TestLoadFile(t *testing.T) {
 		t.Error(diff)
 	}
 	plan, ds = LoadFile("no-such-plan.yaml", Overrides{})
-	if plan != nil || len(ds) != 1 || ds[0].Code != source.CodeFile || strings.Count(ds[0].Summary, "no-such-plan") != 1 {
+	if plan != nil || len(ds) != 1 || ds[0].Code != source.CodeFile ||
+		strings.Count(ds[0].Summary, "no-such-plan") != 1 {
 		t.Errorf("got %v", ds)
 	}
 	if _, ds = LoadFile("../testdata", Overrides{}); !ds.HasErrors() {
@@ -212,7 +224,8 @@ func TestLoadFile(t *testing.T) {
 	}
 }
 
-// TestLater: what cannot be run is in the plan, once for each place; what is written and is the default anyway is not.
+// TestLater: what cannot be run is in the plan, once for each place; what is written and is the
+// default anyway is not.
 func TestLater(t *testing.T) {
 	for name, want := range map[string]string{
 		"example-smoke.yaml": "", "example-quick-start.yaml": "", "release-gate.yaml": "",

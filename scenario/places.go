@@ -113,7 +113,8 @@ func (p places) sound(s *language.Stage, keys ...string) bool {
 		}
 		lacks := path == at && (d.Code == source.CodeMissing || d.Code == source.CodeExactlyOne) // some other key
 		return strings.HasPrefix(path, "/defaults/") || strings.HasPrefix(path, "/profiles/") ||
-			slices.ContainsFunc(keys, func(key string) bool { return !lacks && (within(at+key, path) || within(path, at+key)) })
+			slices.ContainsFunc(keys,
+				func(key string) bool { return !lacks && (within(at+key, path) || within(path, at+key)) })
 	})
 }
 

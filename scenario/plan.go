@@ -66,9 +66,11 @@ type Plan struct {
 	// Later are the parts of the language that this plan uses and this version cannot run yet. The
 	// program refuses a plan that has some; tests of the language read plans without running them.
 	Later source.Diagnostics
-	// Source is the plan's tree after --set and before variables: positions for diagnostics that come later.
+	// Source is the plan's tree after --set and before variables: positions for diagnostics that come
+	// later.
 	Source *source.Node
-	// Resolved is the plan as JSON-like data after variables and defaults, secrets as "***": for result.json.
+	// Resolved is the plan as JSON-like data after variables and defaults, secrets as "***": for
+	// result.json.
 	Resolved any
 	// Fingerprint is a hash of the meaning (Resolved without name, description, labels, output and
 	// baseline), not of the formatting.
@@ -143,7 +145,8 @@ type Memory struct {
 	Device     int    // the GPU, with cuda
 }
 
-// Group is a `parallel` entry. What it says itself about needs, when and delay is merged into its members.
+// Group is a `parallel` entry. What it says itself about needs, when and delay is merged into its
+// members.
 type Group struct {
 	Pos   source.Pos
 	Index int // of the entry in `stages`

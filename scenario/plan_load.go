@@ -41,7 +41,8 @@ type Schedule struct {
 	Pool     Pool
 }
 
-// Pool is how many requests of an open loop may be in flight, and what becomes of those that find no place.
+// Pool is how many requests of an open loop may be in flight, and what becomes of those that find
+// no place.
 type Pool struct {
 	MaxInFlight int
 	Overflow    string // wait drop
@@ -135,7 +136,8 @@ type RampStep struct {
 // Search is one node that looks for the largest value for which While holds.
 type Search struct {
 	From, To Level
-	// Precision is how close to the limit is close enough: a share of the value, or an amount. One of them is 0.
+	// Precision is how close to the limit is close enough: a share of the value, or an amount. One of
+	// them is 0.
 	Precision, Amount float64
 	Confirm           int // times that the best value must hold
 	While             []Condition

@@ -67,8 +67,9 @@ type Metrics struct {
 
 // Trace is which requests a server traces while the plan runs.
 type Trace struct {
-	Levels                    []string // TIMESTAMPS TENSORS
-	Rate, Count, LogFrequency int64    // one of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
+	Levels []string // TIMESTAMPS TENSORS
+	// One of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
+	Rate, Count, LogFrequency int64
 }
 
 // Log is what a server logs while the plan runs; what is nil or "" stays as it is.

@@ -7,7 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestRequired: a required variable has no value without one from outside, whatever its default, and an empty text is none.
+// TestRequired: a required variable has no value without one from outside, whatever its default,
+// and an empty text is none.
 func TestRequired(t *testing.T) {
 	const rest = "target: {backend: kserve, url: \"http://h:1\", model: m, headers: {A: \"${v}\"}}\n" +
 		"stages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"

@@ -350,7 +350,8 @@ func (e encoder) value(v any, at language.Place) any {
 // its Go value.
 func canonical(v any) any {
 	switch v := v.(type) {
-	case string, bool, int64, uint64, float64, language.Rate, language.Ratio, language.Number, language.Size, language.Path:
+	case string, bool, int64, uint64, float64, language.Rate, language.Ratio, language.Number, language.Size,
+		language.Path:
 		return v
 	case source.Text:
 		return strings.Join(strings.Fields(v.Text), " ")

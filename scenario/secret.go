@@ -42,7 +42,8 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(layer.Masked))
 // it is a word.
 func (p *Plan) Mask(s string) string { return maskAll(s, p.Secrets) }
 
-// maskAll replaces the longest texts first, so that a secret that is part of another leaves nothing of it.
+// maskAll replaces the longest texts first, so that a secret that is part of another leaves nothing
+// of it.
 func maskAll(s string, secrets []Secret) string { return maskForms(s, allForms(secrets)) }
 
 func allForms(secrets []Secret) []form {
@@ -143,7 +144,8 @@ func conceal(ds source.Diagnostics, secrets []Secret, sources source.Sources) so
 		if maskAll(d.Summary, secrets) != d.Summary { // what is near to a secret says something of it
 			d.Nearest = ""
 		}
-		d.Summary, d.Detail, d.Nearest = maskAll(d.Summary, secrets), maskAll(d.Detail, secrets), maskAll(d.Nearest, secrets)
+		d.Summary, d.Detail, d.Nearest = maskAll(d.Summary,
+			secrets), maskAll(d.Detail, secrets), maskAll(d.Nearest, secrets)
 		d.Allowed = slices.Clone(d.Allowed)
 		for k := range d.Allowed {
 			d.Allowed[k] = maskAll(d.Allowed[k], secrets)

@@ -96,15 +96,19 @@ func quotings() []func(string) string {
 		escapeAllBut("/"), lower(escapeAllBut("/")), // urllib.parse.quote
 		escapeAllBut("!'()*"), lower(escapeAllBut("!'()*")), // encodeURIComponent
 		escapeAllBut(";,/?:@&=+$!*'()#"), lower(escapeAllBut(";,/?:@&=+$!*'()#")), // encodeURI
-		html.EscapeString, quotes("&quot;", "&#39;"), quotes("&quot;", "&#x27;"), quotes("&quot;", "&#039;"), quotes("&quot;", "&apos;"),
+		html.EscapeString, quotes("&quot;", "&#39;"), quotes("&quot;", "&#x27;"), quotes("&quot;", "&#039;"),
+		quotes("&quot;", "&apos;"),
 		replace("&", "&amp;", "<", "&lt;", ">", "&gt;"),
-		replace("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;"), // encoding/xml
+		// encoding/xml
+		replace("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;", "\n", "&#xA;",
+			"\r", "&#xD;"),
 		replace("/", `\/`),
 		replace(`"`, `""`), // CSV
 	}
 }
 
-// escapeAllBut writes a text as it is in a URL, where an encoder leaves the characters of keep as they are.
+// escapeAllBut writes a text as it is in a URL, where an encoder leaves the characters of keep as
+// they are.
 func escapeAllBut(keep string) func(string) string {
 	pairs := []string{"+", "%20"}
 	for _, c := range []byte(keep) {

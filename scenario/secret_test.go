@@ -18,8 +18,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestSecretCannotBePrinted formats a secret in every way that there is: alone, by pointer, inside of other values, in
-// fields that fmt cannot call methods on.
+// TestSecretCannotBePrinted formats a secret in every way that there is: alone, by pointer, inside
+// of other values, in fields that fmt cannot call methods on.
 func TestSecretCannotBePrinted(t *testing.T) {
 	const value = "hunter2-0451"
 	s := NewSecret(value)
@@ -29,7 +29,8 @@ func TestSecretCannotBePrinted(t *testing.T) {
 	}
 	held := inside{s, s}
 	shapes := map[string]any{
-		"value": s, "pointer": &s, "struct": held, "pointer to struct": &held, "slice": []Secret{s}, "map": map[string]Secret{"k": s},
+		"value": s, "pointer": &s, "struct": held, "pointer to struct": &held, "slice": []Secret{s},
+		"map": map[string]Secret{"k": s},
 		"any": []any{s}, "private": struct{ s Secret }{s}, "error": errors.Join(fmt.Errorf("%v", s)),
 	}
 	for name, shape := range shapes {
@@ -77,7 +78,8 @@ func TestMaskKnowsEncodings(t *testing.T) {
 	}
 	texts := map[string]string{
 		"plain": value, "query": url.QueryEscape(value), "path": url.PathEscape(value), "JSON": string(quoted),
-		"lower query": percent.ReplaceAllStringFunc(url.QueryEscape(value), strings.ToLower), "hex": fmt.Sprintf("%x %X", value, value),
+		"lower query": percent.ReplaceAllStringFunc(url.QueryEscape(value), strings.ToLower),
+		"hex":         fmt.Sprintf("%x %X", value, value),
 	}
 	for before := range 4 {
 		for after := range 4 {
@@ -88,7 +90,8 @@ func TestMaskKnowsEncodings(t *testing.T) {
 	}
 	for name, text := range texts {
 		got := maskAll("<"+text+">", secrets)
-		if !strings.Contains(got, layer.Masked) || strings.Contains(got, text) || !strings.HasPrefix(got, "<") || !strings.HasSuffix(got, ">") {
+		if !strings.Contains(got, layer.Masked) || strings.Contains(got, text) || !strings.HasPrefix(got, "<") ||
+			!strings.HasSuffix(got, ">") {
 			t.Errorf("%s: %s became %s", name, text, got)
 		}
 	}
@@ -105,8 +108,8 @@ func TestMaskKnowsEncodings(t *testing.T) {
 	}
 }
 
-// TestMaskQuotedTwice hides secrets with characters that programs escape, in all that they make of them, and of that once
-// more.
+// TestMaskQuotedTwice hides secrets with characters that programs escape, in all that they make of
+// them, and of that once more.
 func TestMaskQuotedTwice(t *testing.T) {
 	encoders := map[string]func(string) string{
 		"plain": func(s string) string { return s },
@@ -118,24 +121,35 @@ func TestMaskQuotedTwice(t *testing.T) {
 			_ = e.Encode(s)
 			return strings.TrimSuffix(b.String()[1:], "\"\n")
 		},
-		"Go":         func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
-		"Go ASCII":   func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
-		"Python URL": func(s string) string { return strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(s)) },
+		"Go":       func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
+		"Go ASCII": func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
+		"Python URL": func(s string) string {
+			return strings.NewReplacer("+",
+				"%20", "%2F", "/").Replace(url.QueryEscape(s))
+		},
 		"encodeURIComponent": func(s string) string {
-			return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(s))
+			return strings.NewReplacer("+",
+				"%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(s))
 		},
 		"encodeURI": func(s string) string {
 			return strings.NewReplacer("+", "%20", "%3B", ";", "%2C", ",", "%2F", "/", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$",
 				"%21", "!", "%2A", "*", "%27", "'", "%28", "(", "%29", ")", "%23", "#").Replace(url.QueryEscape(s))
 		},
 		"query": url.QueryEscape, "path": url.PathEscape, "HTML": html.EscapeString,
-		"Python HTML": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace,
-		"XML":         func(s string) string { var b bytes.Buffer; _ = xml.EscapeText(&b, []byte(s)); return b.String() },
-		"CSV":         func(s string) string { return strings.ReplaceAll(s, `"`, `""`) },
-		"slashes":     func(s string) string { return strings.ReplaceAll(s, "/", `\/`) },
+		"Python HTML": strings.NewReplacer("&",
+			"&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace,
+		"XML": func(s string) string {
+			var b bytes.Buffer
+			_ = xml.EscapeText(&b,
+				[]byte(s))
+			return b.String()
+		},
+		"CSV":     func(s string) string { return strings.ReplaceAll(s, `"`, `""`) },
+		"slashes": func(s string) string { return strings.ReplaceAll(s, "/", `\/`) },
 	}
 	for _, value := range []string{
-		"hunter2-0451", `pa"ss&word-9`, `back\slash\`, `<a href="/x?y&z">`, `it's "both" \& <more>`, `"quoted"`, "täg/ü", "😀smile", "a\tb\nc/d", `\\"\"`,
+		"hunter2-0451", `pa"ss&word-9`, `back\slash\`, `<a href="/x?y&z">`, `it's "both" \& <more>`, `"quoted"`,
+		"täg/ü", "😀smile", "a\tb\nc/d", `\\"\"`,
 		"wJalr/K7+MDENG=bPx", "a b(c)*d!e'f/g;h,i?j:k@l&m=n+o$p#q",
 	} {
 		secrets := []Secret{NewSecret(value)}
@@ -153,7 +167,10 @@ func TestMaskQuotedTwice(t *testing.T) {
 // TestShortSecrets are masked where they are words, and leave numbers and other words alone.
 func TestShortSecrets(t *testing.T) {
 	for _, c := range []struct{ value, text, want string }{
-		{"1", "[1/3] 1 of 21 took 0.1 s, 1.5 s, 1% of v1 and x_1 (1) key=1&b", "[***/3] *** of 21 took 0.1 s, 1.5 s, 1% of v1 and x_1 (***) key=***&b"},
+		{
+			"1", "[1/3] 1 of 21 took 0.1 s, 1.5 s, 1% of v1 and x_1 (1) key=1&b",
+			"[***/3] *** of 21 took 0.1 s, 1.5 s, 1% of v1 and x_1 (***) key=***&b",
+		},
 		{"abc", "abcd abc xabc Bearer abc, \"abc\" abc", "abcd *** xabc Bearer ***, \"***\" ***"},
 		{"é", "é été", "*** été"},
 		{"a<b", `a<b "a\u003cb" xa<b`, `*** "***" xa<b`},
@@ -164,12 +181,16 @@ func TestShortSecrets(t *testing.T) {
 			t.Errorf("%q: %s, want %s", c.value, got, c.want)
 		}
 	}
-	const plan = "version: 1\nvars: {tok: {env: TOK, secret: true}, long: {env: LONG, secret: true}, none: {env: NONE, secret: true}}\n" +
-		"target: {backend: kserve, url: \"http://h/u${tok}\", model: m, headers: {a: \"x${tok}\", b: \"${long}\", c: \"${none}\"}}\n" +
+	const plan = "version: 1\nvars: {tok: {env: TOK, secret: true}, long: {env: LONG, secret: true}, none: " +
+		"{env: NONE, secret: true}}\n" +
+		"target: {backend: kserve, url: \"http://h/u${tok}\", model: m, headers: {a: \"x${tok}\", b: " +
+		"\"${long}\", c: \"${none}\"}}\n" +
 		"stages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"
 	values := map[string]string{"TOK": "zq751", "LONG": "zq7512", "NONE": ""}
-	parsed, ds := Parse("plan.yaml", []byte(plan), Overrides{Env: func(name string) (string, bool) { v, ok := values[name]; return v, ok }})
-	if len(ds) != 1 || ds[0].Code != source.CodeShortSecret || ds[0].Severity != source.Warning || ds[0].Pos.String() != "plan.yaml:2:8" || strings.Contains(fmt.Sprint(ds), "zq") {
+	parsed, ds := Parse("plan.yaml",
+		[]byte(plan), Overrides{Env: func(name string) (string, bool) { v, ok := values[name]; return v, ok }})
+	if len(ds) != 1 || ds[0].Code != source.CodeShortSecret || ds[0].Severity != source.Warning ||
+		ds[0].Pos.String() != "plan.yaml:2:8" || strings.Contains(fmt.Sprint(ds), "zq") {
 		t.Errorf("diagnostics: %v", ds)
 	}
 	if text := fmt.Sprint(parsed.Resolved); strings.Contains(text, "zq7") {
@@ -177,19 +198,25 @@ func TestShortSecrets(t *testing.T) {
 	}
 }
 
-// TestDiagnosticsHideSecrets looks for a secret in all that is said of plans which hold it in the wrong places.
+// TestDiagnosticsHideSecrets looks for a secret in all that is said of plans which hold it in the
+// wrong places.
 func TestDiagnosticsHideSecrets(t *testing.T) {
 	const value = "hunter2-0451"
 	plans := map[string]string{
-		"default in the plan": "vars: {token: {default: " + value + ", secret: true, type: int}}\nseed: \"${token}\"\n",
-		"value of the wrong kind": "vars: {token: {env: TOKEN, secret: true}}\nseed: \"${token}\"\ntarget: {backend: \"${token}\", url: \"${token}\", model: m, timeout: \"${token}\"}\n" +
-			"stages: [{id: \"${token}\", load: {rate: \"${token}\"}, for: \"${token}\", target: \"${token}\", needs: [\"${token}\"]}]\n",
-		"profile": "vars: {token: {env: TOKEN, secret: true}}\nprofiles: {p: {vars: {token: " + value + "}, seed: \"" + value + "\"}}\n",
+		"default in the plan": "vars: {token: {default: " + value +
+			", secret: true, type: int}}\nseed: \"${token}\"\n",
+		"value of the wrong kind": "vars: {token: {env: TOKEN, secret: true}}\nseed: \"${token}\"\ntarget: " +
+			"{backend: \"${token}\", url: \"${token}\", model: m, timeout: \"${token}\"}\n" +
+			"stages: [{id: \"${token}\", load: {rate: \"${token}\"}, for: \"${token}\", target: \"${token}\", " +
+			"needs: [\"${token}\"]}]\n",
+		"profile": "vars: {token: {env: TOKEN, secret: true}}\nprofiles: {p: {vars: {token: " + value +
+			"}, seed: \"" + value + "\"}}\n",
 	}
 	for name, plan := range plans {
 		o := Overrides{
-			Profiles: []string{"p"}, Vars: []string{"tokn=" + value, "token=" + value}, Sets: []string{"stages.x.for=" + value},
-			Env: func(string) (string, bool) { return value, true },
+			Profiles: []string{"p"}, Vars: []string{"tokn=" + value, "token=" + value},
+			Sets: []string{"stages.x.for=" + value},
+			Env:  func(string) (string, bool) { return value, true },
 		}
 		_, ds := Parse("plan.yaml", []byte("version: 1\n"+plan), o)
 		text := fmt.Sprintf("%+v", ds)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTooLarge: a plan of more nodes or assertions than there may be is refused at the stage that goes over, before anything is
-// made of it.
+// TestTooLarge: a plan of more nodes or assertions than there may be is refused at the stage that
+// goes over, before anything is made of it.
 func TestTooLarge(t *testing.T) {
 	const head = "version: 1\ntarget: {backend: kserve, url: \"http://h:1\", model: m}\n"
 	stages := func(n int, keys string) string {
@@ -33,14 +33,47 @@ func TestTooLarge(t *testing.T) {
 		line             int
 	}{
 		{"stages", head + stages(10_500, load), nodes, 4 + 10_000},
-		{"levels in a list", head + stages(1300, ", load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}, for: 1s"), nodes, 4 + 1250},
-		{"levels by steps", head + stages(11, ", load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s"), nodes, 4 + 10},
-		{"levels by a factor", head + stages(1000, ", load: {rate: {levels: {from: 60/min, to: 1024/s, factor: 2}}}, for: 1s"), nodes, 4 + 909},
-		{"levels of a rate", head + stages(1000, ", load: {rate: {levels: {from: 10/s, to: 200/s}}}, for: 1s"), nodes, 4 + 500},
-		{"a matrix", head + stages(50, ", matrix: {a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], b: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}"+load), nodes, 4 + 39},
-		{"assertions of defaults", head + "defaults:\n  load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}\n  for: 1s\n  assert:\n" + asserts(200) + stages(5000, ""), checks, 8 + 200 + 62},
-		{"assertions of an slo", head + "slos:\n  all:\n" + asserts(200) + stages(600, load+", assert: [{slo: all}]"), checks, 6 + 200 + 500},
-		{"groups", head + "stages:\n" + strings.Repeat("- parallel:\n  - {id: a, load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s}\n  - {id: b, load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s}\n", 6), nodes, 3 + 17},
+		{
+			"levels in a list", head + stages(1300, ", load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}, for: 1s"),
+			nodes, 4 + 1250,
+		},
+		{
+			"levels by steps", head + stages(11, ", load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s"),
+			nodes, 4 + 10,
+		},
+		{
+			"levels by a factor",
+			head + stages(1000, ", load: {rate: {levels: {from: 60/min, to: 1024/s, factor: 2}}}, for: 1s"), nodes,
+			4 + 909,
+		},
+		{
+			"levels of a rate", head + stages(1000, ", load: {rate: {levels: {from: 10/s, to: 200/s}}}, for: 1s"),
+			nodes, 4 + 500,
+		},
+		{
+			"a matrix",
+			head + stages(50,
+				", matrix: {a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], b: [1, 2, 3, 4, 5, 6, 7, 8, "+
+					"9, 10, 11, 12, 13, 14, 15, 16]}"+load),
+			nodes, 4 + 39,
+		},
+		{
+			"assertions of defaults",
+			head + "defaults:\n  load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}\n  for: 1s\n  assert:\n" +
+				asserts(200) + stages(5000, ""),
+			checks, 8 + 200 + 62,
+		},
+		{
+			"assertions of an slo",
+			head + "slos:\n  all:\n" + asserts(200) + stages(600, load+", assert: [{slo: all}]"), checks,
+			6 + 200 + 500,
+		},
+		{
+			"groups",
+			head + "stages:\n" + strings.Repeat("- parallel:\n  - {id: a, load: {concurrency: {levels: {from: 1, "+
+				"to: 1000}}}, for: 1s}\n  - {id: b, load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s}\n", 6),
+			nodes, 3 + 17,
+		},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -54,8 +87,10 @@ func TestTooLarge(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"as many nodes as there may be": head + stages(100, ", load: {concurrency: {levels: {from: 1, to: 100}}}, for: 1s"),
-		"levels of variables":           head + "vars: {n: 3}\n" + stages(2, ", load: {concurrency: {levels: {from: 1, to: \"${n}\"}}}, for: 1s"),
+		"as many nodes as there may be": head + stages(100,
+			", load: {concurrency: {levels: {from: 1, to: 100}}}, for: 1s"),
+		"levels of variables": head + "vars: {n: 3}\n" + stages(2,
+			", load: {concurrency: {levels: {from: 1, to: \"${n}\"}}}, for: 1s"),
 	} {
 		if plan, diags := Parse("plan.yaml", []byte(text), Overrides{}); plan == nil {
 			t.Errorf("%s: %v", name, diags)

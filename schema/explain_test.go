@@ -10,9 +10,12 @@ import (
 func TestLookup(t *testing.T) {
 	for query, path := range map[string]string{
 		"stages.load.rate": "stages.load.rate", "load.rate": "", "max_in_flight": "stages.load.max_in_flight",
-		"targets.main.url": "targets.NAME.url", "targets.NAME.url": "targets.NAME.url", "targets.url": "targets.NAME.url",
-		"url": "target.url", "version": "version", "load": "stages.load", "stages.assert.severity": "stages.assert.severity",
-		"defaults.load.rate": "defaults.load.rate", "vars.limit.default": "vars.NAME.default", "ramp": "stages.load.concurrency.ramp",
+		"targets.main.url": "targets.NAME.url", "targets.NAME.url": "targets.NAME.url",
+		"targets.url": "targets.NAME.url",
+		"url":         "target.url", "version": "version", "load": "stages.load",
+		"stages.assert.severity": "stages.assert.severity",
+		"defaults.load.rate":     "defaults.load.rate", "vars.limit.default": "vars.NAME.default",
+		"ramp":                         "stages.load.concurrency.ramp",
 		"data.generate.ids.length.min": "data.generate.NAME.length.min", "stages.parallel.id": "stages.parallel.id",
 		"": "", "nonsense": "", "stages.nonsense": "", "stages.load.rate.nonsense": "",
 	} {
@@ -33,7 +36,8 @@ func TestProperty(t *testing.T) {
 		t.Error(diff)
 	}
 	formats, _ := Lookup("output.formats")
-	if formats.Type != "list of word" || formats.Default != `["json","csv"]` || slices.Contains(formats.Allowed, "html") {
+	if formats.Type != "list of word" || formats.Default != `["json","csv"]` ||
+		slices.Contains(formats.Allowed, "html") {
 		t.Errorf("%+v", formats)
 	}
 	rate, _ := Lookup("stages.load.rate")
@@ -62,7 +66,10 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %+v", k, p)
 		}
 	}
-	for _, k := range []string{"version", "target.tls.verify", "stages.load.concurrency.levels.while", "stages.mix.NAME.weight", "output.samples"} {
+	for _, k := range []string{
+		"version", "target.tls.verify", "stages.load.concurrency.levels.while", "stages.mix.NAME.weight",
+		"output.samples",
+	} {
 		if !slices.Contains(keys, k) {
 			t.Errorf("%s is missing", k)
 		}

@@ -20,17 +20,40 @@ type foreignKey struct {
 func foreignKeys() []foreignKey {
 	return []foreignKey{
 		{"duration time run_time runtime seconds time_limit measurement_interval", "for", "for: %s", "60s"},
-		{"iterations request_count num_requests max_requests total_requests number_of_requests amount loops", "for", "for: %s requests", "1000"},
-		{"vus users user_count clients num_clients threads num_threads workers concurrent parallelism num_users concurrency_range virtual_users in_flight", "concurrency", "load: {concurrency: %s}", "8"},
-		{"qps rps tps request_rate requests_per_second arrival_rate spawn_rate hatch_rate throughput target_rate request_rate_range frequency", "rate", "load: {rate: %s}", "100/s"},
-		{"threshold thresholds slo sla slas check checks assertions asserts criteria expectations pass_criteria", "assert", "assert: [latency.p99 < 50ms]", ""},
-		{"warm_up warmup_time warmup_duration warmup_requests warmup_request_count ramp_up_time", "warmup", "warmup: %s", "5s"},
-		{"scenarios jobs tests steps runs experiments", "stages", "stages: [{id: steady, load: {concurrency: 8}, for: 60s}]", ""},
+		{
+			"iterations request_count num_requests max_requests total_requests number_of_requests amount loops",
+			"for", "for: %s requests", "1000",
+		},
+		{
+			"vus users user_count clients num_clients threads num_threads workers concurrent parallelism " +
+				"num_users concurrency_range virtual_users in_flight",
+			"concurrency", "load: {concurrency: %s}", "8",
+		},
+		{
+			"qps rps tps request_rate requests_per_second arrival_rate spawn_rate hatch_rate throughput " +
+				"target_rate request_rate_range frequency",
+			"rate", "load: {rate: %s}", "100/s",
+		},
+		{
+			"threshold thresholds slo sla slas check checks assertions asserts criteria expectations pass_criteria",
+			"assert", "assert: [latency.p99 < 50ms]", "",
+		},
+		{
+			"warm_up warmup_time warmup_duration warmup_requests warmup_request_count ramp_up_time", "warmup",
+			"warmup: %s", "5s",
+		},
+		{
+			"scenarios jobs tests steps runs experiments", "stages",
+			"stages: [{id: steady, load: {concurrency: 8}, for: 60s}]", "",
+		},
 		{"rampup ramp_up ramping", "ramp", "load: {concurrency: {ramp: [{to: 64, over: 30s}]}}", ""},
 		{"min start begin initial", "from", "from: %s", "1"},
 		{"max end stop limit final", "to", "to: %s", "64"},
 		{"increment by stride", "step", "step: %s", "1"},
-		{"endpoint_url base_url host hosts server address uri addr", "url", "target: {url: %s}", "http://localhost:8000"},
+		{
+			"endpoint_url base_url host hosts server address uri addr", "url", "target: {url: %s}",
+			"http://localhost:8000",
+		},
 		{"model_name", "model", "model: %s", "resnet50"},
 		{"service_kind service_type server_type", "backend", "target: {backend: triton}", ""},
 		{"batch_size b batches", "batch", "batch: %s", "8"},

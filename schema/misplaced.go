@@ -34,7 +34,8 @@ func (r *reporter) elsewhere(at []string, key string) string {
 	}
 	for n := len(base) - 1; n >= 0; n-- {
 		outer := append(slices.Clone(base[:n]), key)
-		if slices.ContainsFunc(properties(), func(p place) bool { return matches(strings.Split(p.Path, "."), outer) }) {
+		if slices.ContainsFunc(properties(),
+			func(p place) bool { return matches(strings.Split(p.Path, "."), outer) }) {
 			return fmt.Sprintf("It belongs beside `%s`, not in it.", base[n])
 		}
 	}

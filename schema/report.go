@@ -163,9 +163,13 @@ func (r *reporter) unknownKeys(c complaint) {
 			continue
 		}
 		d := source.Diagnostic{
-			Code: "unknown-key", Summary: fmt.Sprintf("`%s` is not a key of %s", e.Key, r.name(c)),
-			Path: source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
-			Pos:  e.KeyPos, Width: keyWidth(e), Allowed: all, Nearest: source.Nearest(e.Key, all),
+			Code:    "unknown-key",
+			Summary: fmt.Sprintf("`%s` is not a key of %s", e.Key, r.name(c)),
+			Path:    source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
+			Pos:     e.KeyPos,
+			Width:   keyWidth(e),
+			Allowed: all,
+			Nearest: source.Nearest(e.Key, all),
 		}
 		r.meantKey(&d, c, e, all)
 		r.add(d, e.Value)
@@ -330,7 +334,8 @@ func (r *reporter) badName(c complaint) {
 	pos, width := r.keyPlace(c.at)
 	r.add(source.Diagnostic{
 		Code: "bad-name", Summary: fmt.Sprintf("`%s` cannot be a name here", last(c.at)),
-		Detail: "A name has letters, digits and _ (and . and - where it is not a variable's), and begins with a letter, a digit or _.",
-		Path:   source.JoinPointer(c.at...), Pos: pos, Width: width,
+		Detail: "A name has letters, digits and _ (and . and - where it is not a variable's), and begins with " +
+			"a letter, a digit or _.",
+		Path: source.JoinPointer(c.at...), Pos: pos, Width: width,
 	}, c.node)
 }

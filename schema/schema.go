@@ -60,8 +60,14 @@ const (
 // when it is first needed and never changed.
 var (
 	planSchema     = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, checkText) })
-	profilesSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, profilesText) })
-	resultSchema   = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(resultURL, resultText) })
+	profilesSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		return compile(planURL,
+			profilesText)
+	})
+	resultSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		return compile(resultURL,
+			resultText)
+	})
 )
 
 // compile reads a schema. It never opens a file or a connection for a reference.
@@ -83,7 +89,8 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// notBuilt is a keyword of ours: true on what this version cannot run, or a list of the words that it cannot.
+// notBuilt is a keyword of ours: true on what this version cannot run, or a list of the words that
+// it cannot.
 const notBuilt = "notBuilt"
 
 type laterCompiler struct{}

@@ -95,8 +95,8 @@ func TestSchemaHeader(t *testing.T) {
 	}
 }
 
-// Every key that a person can write says what it is and shows a value that it accepts, to the program as an example and to
-// editors as a snippet where that is a map.
+// Every key that a person can write says what it is and shows a value that it accepts, to the
+// program as an example and to editors as a snippet where that is a map.
 func TestEveryPropertyHasAnExampleThatIsValid(t *testing.T) {
 	for name, text := range map[string][]byte{"the language": Language(), "the plan": Plan()} {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +208,8 @@ func TestCompileFollowsNoReferencesOutside(t *testing.T) {
 }
 
 func TestFormatsAreChecked(t *testing.T) {
-	s, err := compile("https://example.com/s.json", []byte(`{"$schema": "https://json-schema.org/draft/2020-12/schema", "format": "date-time"}`))
+	s, err := compile("https://example.com/s.json",
+		[]byte(`{"$schema": "https://json-schema.org/draft/2020-12/schema", "format": "date-time"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,9 @@ func TestNotBuiltKeyword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for v, wrong := range map[any]bool{"html": true, "3 sessions": true, "sessions": true, "json": false, "html 3": false, "": false, 3: false} {
+	for v, wrong := range map[any]bool{
+		"html": true, "3 sessions": true, "sessions": true, "json": false, "html 3": false, "": false, 3: false,
+	} {
 		if got := s.Validate(v) != nil; got != wrong {
 			t.Errorf("%v: refused is %v", v, got)
 		}

@@ -42,7 +42,8 @@ func split(root *source.Node, leaves []leafError) (mistakes, later source.Diagno
 		return nil, nil
 	}
 	marked := newReporter(root)
-	marked.collect(slices.DeleteFunc(slices.Clone(leaves), func(l leafError) bool { return !isLater(l) || marked.idle(l) }))
+	marked.collect(slices.DeleteFunc(slices.Clone(leaves),
+		func(l leafError) bool { return !isLater(l) || marked.idle(l) }))
 	wrong := newReporter(root)
 	wrong.collect(slices.DeleteFunc(leaves, isLater))
 	return wrong.found.Sorted(), marked.found.Sorted()

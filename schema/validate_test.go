@@ -159,8 +159,8 @@ func TestPrunedSchemaSaysTheSame(t *testing.T) {
 	}
 }
 
-// TestPublishedSchema: editors accept what this version can run, and mark the rest. A plan that extends another is accepted
-// although it is not whole.
+// TestPublishedSchema: editors accept what this version can run, and mark the rest. A plan that
+// extends another is accepted although it is not whole.
 func TestPublishedSchema(t *testing.T) {
 	published, err := compile(planURL, planText)
 	if err != nil {
@@ -174,7 +174,8 @@ func TestPublishedSchema(t *testing.T) {
 		wrong, later := Check(root)
 		err := published.Validate(root.JSON())
 		if refused := len(wrong)+len(later) > 0 && root.Get("extends") == nil; refused != (err != nil) {
-			t.Errorf("%s: %d mistakes, %d things that are not built, and the published schema says %v", name, len(wrong), len(later), err)
+			t.Errorf("%s: %d mistakes, %d things that are not built, and the published schema says %v",
+				name, len(wrong), len(later), err)
 		}
 		for _, d := range later {
 			if parent := root.At(d.Path); parent == nil {
@@ -190,8 +191,8 @@ func TestPublishedSchema(t *testing.T) {
 	}
 }
 
-// TestPublishedSchemaRefuses: the plans that the check of .ci/editor holds against a language server are refused by the schema
-// as it stands, by any reader of JSON Schema.
+// TestPublishedSchemaRefuses: the plans that the check of .ci/editor holds against a language
+// server are refused by the schema as it stands, by any reader of JSON Schema.
 func TestPublishedSchemaRefuses(t *testing.T) {
 	published, err := compile(planURL, planText)
 	if err != nil {
@@ -240,18 +241,34 @@ const head = "version: 1\ntarget: {backend: kserve, url: u}\nstages: [{id: a, lo
 
 func TestPlaces(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"keys that need escapes", head + "labels: {\"a/b~c d%é\": [1]}\n", `4:10+9 wrong-type /labels/a~1b~0c d%é`},
+		{
+			"keys that need escapes", head + "labels: {\"a/b~c d%é\": [1]}\n",
+			`4:10+9 wrong-type /labels/a~1b~0c d%é`,
+		},
 		{"unknown key", head + "é: {}\nputput: 1\n", "4:1+1 unknown-key /é; 5:1+6 unknown-key /putput output"},
 		{"missing in the root", "version: 1\n", "1:1+0 missing-key "},
-		{"missing in a map", "version: 1\nstages: [{id: a, load: {concurrency: 1}}]\ntarget:\n  backend: kserve\n", "3:1+6 missing-key /target"},
+		{
+			"missing in a map", "version: 1\nstages: [{id: a, load: {concurrency: 1}}]\ntarget:\n  backend: kserve\n",
+			"3:1+6 missing-key /target",
+		},
 		{"missing in an item", "version: 1\nstages:\n  - load: {rate: 1/s}\n", "3:5+0 missing-key /stages/0"},
 		{"quoted value", head + "seed: \"x\"\n", "4:7+3 wrong-type /seed"},
 		{"a list where a scalar stands", head + "seed:\n  - 1\n", "4:1+4 wrong-type /seed"},
 		{"an item", head + "assert:\n  - []\n", "5:5+0 wrong-type /assert/0"},
 		{"block scalar", head + "seed: |\n  x\n", "4:7+0 wrong-type /seed"},
-		{"aliases repeat nothing", head + "labels: &l {a: [1]}\ndefaults: {labels: *l, headers: *l}\n", "4:13+1 wrong-type /labels/a"},
-		{"wrong only where it is used", head + "labels: &l {a: 1}\ndefaults: *l\n", "5:11+0 unknown-key /defaults/a"},
-		{"missing behind an alias", "version: 1\nvars: {x: {default: &t 5}}\nstages: [{id: a, load: {concurrency: 1}}]\ntarget: *t\n", "4:9+0 wrong-type /target"},
+		{
+			"aliases repeat nothing", head + "labels: &l {a: [1]}\ndefaults: {labels: *l, headers: *l}\n",
+			"4:13+1 wrong-type /labels/a",
+		},
+		{
+			"wrong only where it is used", head + "labels: &l {a: 1}\ndefaults: *l\n",
+			"5:11+0 unknown-key /defaults/a",
+		},
+		{
+			"missing behind an alias",
+			"version: 1\nvars: {x: {default: &t 5}}\nstages: [{id: a, load: {concurrency: 1}}]\ntarget: *t\n",
+			"4:9+0 wrong-type /target",
+		},
 		{"root is a list", "[1]\n", "1:1+0 wrong-type "},
 		{"root is text", "hello\n", "1:1+5 wrong-type "},
 	}
@@ -262,7 +279,9 @@ func TestPlaces(t *testing.T) {
 				if strings.HasPrefix(test.name, "missing in the root") && len(got) == 1 {
 					break
 				}
-				got = append(got, strings.TrimSuffix(fmt.Sprintf("%d:%d+%d %s %s %s", d.Pos.Line, d.Pos.Column, d.Width, d.Code, d.Path, d.Nearest), " "))
+				got = append(got,
+					strings.TrimSuffix(fmt.Sprintf("%d:%d+%d %s %s %s",
+						d.Pos.Line, d.Pos.Column, d.Width, d.Code, d.Path, d.Nearest), " "))
 			}
 			if s := strings.Join(got, "; "); s != test.want {
 				t.Errorf("got  %s\nwant %s", s, test.want)
@@ -272,8 +291,12 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestAllowedAndNearest(t *testing.T) {
-	ds := mistakes(parse(t, "p", head+"output: {formats: [jsn]}\ndefaults: {max_flight: 1, load: {max_inflight: 1, overflow: waiit}}\n"))
-	want := map[string]string{"/output/formats/0": "json", "/defaults/load/max_inflight": "max_in_flight", "/defaults/load/overflow": "wait", "/defaults/max_flight": ""}
+	ds := mistakes(parse(t, "p",
+		head+"output: {formats: [jsn]}\ndefaults: {max_flight: 1, load: {max_inflight: 1, overflow: waiit}}\n"))
+	want := map[string]string{
+		"/output/formats/0": "json", "/defaults/load/max_inflight": "max_in_flight",
+		"/defaults/load/overflow": "wait", "/defaults/max_flight": "",
+	}
 	for _, d := range ds {
 		if d.Nearest != want[d.Path] {
 			t.Errorf("%s: nearest %q, want %q", d.Path, d.Nearest, want[d.Path])
@@ -281,11 +304,13 @@ func TestAllowedAndNearest(t *testing.T) {
 		delete(want, d.Path)
 		switch d.Path {
 		case "/output/formats/0":
-			if diff := cmp.Diff([]string{"json", "csv", "junit", "markdown", "perf_analyzer_csv", "profile_export"}, d.Allowed); diff != "" {
+			if diff := cmp.Diff([]string{"json", "csv", "junit", "markdown", "perf_analyzer_csv", "profile_export"},
+				d.Allowed); diff != "" {
 				t.Error(diff)
 			}
 		case "/defaults/max_flight":
-			if slices.Contains(d.Allowed, "id") || !slices.Contains(d.Allowed, "matrix") || !slices.Contains(d.Allowed, "batch") {
+			if slices.Contains(d.Allowed, "id") || !slices.Contains(d.Allowed, "matrix") ||
+				!slices.Contains(d.Allowed, "batch") {
 				t.Errorf("allowed keys are those of the language: %v", d.Allowed)
 			}
 		}
@@ -319,7 +344,8 @@ func TestEndlessMistakesAreCut(t *testing.T) {
 		if len(ds) == 0 || len(ds) > maxFound+1 {
 			t.Errorf("%s: %d mistakes", name, len(ds))
 		}
-		if err := source.Render(io.Discard, ds, func(string) []byte { return []byte(text) }, source.Look{}); err != nil {
+		if err := source.Render(io.Discard, ds, func(string) []byte { return []byte(text) },
+			source.Look{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -28,7 +28,8 @@ func (r *reporter) value(c complaint) source.Diagnostic {
 		notAllowed(&d, c, name)
 	case c.keyword == "type", c.keyword == "pattern":
 		r.form(&d, c, name)
-	case strings.HasSuffix(strings.ToLower(c.keyword), "minimum"), strings.HasSuffix(strings.ToLower(c.keyword), "maximum"):
+	case strings.HasSuffix(strings.ToLower(c.keyword), "minimum"),
+		strings.HasSuffix(strings.ToLower(c.keyword), "maximum"):
 		d.Code, d.Summary = "out-of-range", fmt.Sprintf("%s cannot be %s", name, c.node.Text)
 		d.Detail = bounds(c.schema)
 	case c.keyword == "minItems":
@@ -113,7 +114,8 @@ func notAllowed(d *source.Diagnostic, c complaint, name string) {
 	d.Nearest = source.Nearest(c.node.Text, d.Allowed)
 	for _, w := range d.Allowed { // warning for warn
 		if d.Nearest == "" && len(w) > 2 &&
-			(strings.HasPrefix(strings.ToLower(c.node.Text), w) || len(c.node.Text) > 2 && strings.HasPrefix(w, strings.ToLower(c.node.Text))) {
+			(strings.HasPrefix(strings.ToLower(c.node.Text),
+				w) || len(c.node.Text) > 2 && strings.HasPrefix(w, strings.ToLower(c.node.Text))) {
 			d.Nearest = w
 		}
 	}
@@ -195,7 +197,8 @@ func condition(n *source.Node) string {
 	return "latency.p99 < 50ms"
 }
 
-var span = regexp.MustCompile(`^([0-9.]*[0-9])(?:\.\.\.?|:| to |-|\x{2013})([0-9.]*[0-9])(?::([0-9.]*[0-9]))?(/s)?$`)
+var span = regexp.MustCompile(`^([0-9.]*[0-9])(?:\.\.\.?|:| to ` +
+	`|-|\x{2013})([0-9.]*[0-9])(?::([0-9.]*[0-9]))?(/s)?$`)
 
 // ranged says how a range of a load is written: 1..8, 1:8:2.
 func ranged(d *source.Diagnostic, c complaint) {

@@ -97,7 +97,8 @@ func (i *issuer) config(name string) (*tls.Config, error) {
 	der, err := x509.CreateCertificate(rand.Reader, c, by, &i.key.PublicKey, i.key)
 	config := &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: i.key}},
-		MinVersion:   tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"h2", "http/1.1"},
 	}
 	if name == "mutual" {
 		config.ClientAuth = tls.RequireAnyClientCert

@@ -134,10 +134,14 @@ func (m modelStats) message() *pb.ModelStatistics {
 		Name: m.Name, Version: m.Version, LastInference: m.LastInference,
 		InferenceCount: m.InferenceCount, ExecutionCount: m.ExecutionCount,
 		InferenceStats: &pb.InferStatistics{
-			Success: i.Success.message(), Fail: i.Fail.message(), Queue: i.Queue.message(),
-			ComputeInput: i.ComputeInput.message(), ComputeInfer: i.ComputeInfer.message(),
+			Success:       i.Success.message(),
+			Fail:          i.Fail.message(),
+			Queue:         i.Queue.message(),
+			ComputeInput:  i.ComputeInput.message(),
+			ComputeInfer:  i.ComputeInfer.message(),
 			ComputeOutput: i.ComputeOutput.message(),
-			CacheHit:      i.CacheHit.message(), CacheMiss: i.CacheMiss.message(),
+			CacheHit:      i.CacheHit.message(),
+			CacheMiss:     i.CacheMiss.message(),
 		},
 	}
 	for _, b := range m.BatchStats {

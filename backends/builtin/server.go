@@ -72,11 +72,18 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 func newServer(c Config) *Server {
 	clk := clock{time.Now()}
 	s := &Server{
-		config: c, clock: clk, models: map[string]*model{}, order: catalogue(), types: map[string]*datatype{},
-		arrivals: newArrivals(clk, maxArrivals), sendings: responseTimes{clock: clk},
-		faults: faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
-		trace:  traceSettings(), logs: logSettings(),
-		stop: func() {}, unhook: func() bool { return true },
+		config:   c,
+		clock:    clk,
+		models:   map[string]*model{},
+		order:    catalogue(),
+		types:    map[string]*datatype{},
+		arrivals: newArrivals(clk, maxArrivals),
+		sendings: responseTimes{clock: clk},
+		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
+		trace:    traceSettings(),
+		logs:     logSettings(),
+		stop:     func() {},
+		unhook:   func() bool { return true },
 	}
 	s.faults.reseed(c.Seed)
 	s.bodies.left.Store(maxBodies)

@@ -25,10 +25,17 @@ type GRPC struct {
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
 	pool, err := grpcraw.New(grpcraw.Options{
-		Network: e.network, Address: e.address, Authority: e.authority, TLS: e.tls, Clock: clock,
+		Network:        e.network,
+		Address:        e.address,
+		Authority:      e.authority,
+		TLS:            e.tls,
+		Clock:          clock,
 		ConnectTimeout: t.ConnectTimeout,
-		Connections:    t.Connections, MaxMessage: t.MaxMessage, Compression: t.Compression, Headers: t.Headers,
-		Judge: func() grpcraw.Judge { return &grpcJudge{keep: t.KeepReplies} },
+		Connections:    t.Connections,
+		MaxMessage:     t.MaxMessage,
+		Compression:    t.Compression,
+		Headers:        t.Headers,
+		Judge:          func() grpcraw.Judge { return &grpcJudge{keep: t.KeepReplies} },
 	})
 	if err != nil {
 		return nil, err

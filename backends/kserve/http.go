@@ -65,10 +65,15 @@ func (c *HTTP) Lanes(
 				"time over HTTP/1.1", most, n)
 	}
 	lanes, limits, err := netlane.Dial(ctx, netlane.Options{
-		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock,
+		Network:        c.end.network,
+		Address:        c.end.address,
+		TLS:            c.end.tls,
+		Clock:          c.clock,
 		ConnectTimeout: c.target.ConnectTimeout,
-		MaxBlocked:     o.MaxBlocked, LargestCall: o.LargestCall,
-		PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
+		MaxBlocked:     o.MaxBlocked,
+		LargestCall:    o.LargestCall,
+		PerRequest:     c.target.Connections == backends.PerRequest,
+		New:            c.newWire,
 	}, n)
 	if c.end.secure { // otherwise the connection is plain TCP
 		err = c.contact.explainScheme(&c.end, c.target.URL, "connect to "+c.end.address, err)

@@ -76,7 +76,8 @@ func TestAgain(t *testing.T) {
 }
 
 // quantity is a number with the unit behind it.
-var quantity = regexp.MustCompile(`[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?( ?(ns|µs|ms|s|%|kB|MB|GB|KiB|MiB|GiB|B))?\b%?`)
+var quantity = regexp.MustCompile(`[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?( ` +
+	`?(ns|µs|ms|s|%|kB|MB|GB|KiB|MiB|GiB|B))?\b%?`)
 
 // unmeasured is an artifact without what was measured: the rest must not differ.
 func unmeasured(t *testing.T, name string, text []byte) string {

@@ -18,7 +18,8 @@ import (
 // calibrationVersion is the version of the file; files of other versions are not read.
 const calibrationVersion = 1
 
-// calibrationVariable is the environment variable with the name of the file, for machines that share a home.
+// calibrationVariable is the environment variable with the name of the file, for machines that
+// share a home.
 const calibrationVariable = "SLUICE_CALIBRATION"
 
 // calibration holds the figures of a machine for later runs.

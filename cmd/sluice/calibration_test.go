@@ -36,7 +36,8 @@ func kept() *calibration {
 	}
 }
 
-// TestMachine: only a calibration of this machine is used; another one is reported, a missing one is not.
+// TestMachine: only a calibration of this machine is used; another one is reported, a missing one
+// is not.
 func TestMachine(t *testing.T) {
 	for _, row := range []struct {
 		name   string

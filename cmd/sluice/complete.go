@@ -72,7 +72,8 @@ func completeVar(_ *cobra.Command, args []string, typed string) ([]string, cobra
 	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// keys lists the keys of the plan on the command line, as --set takes them; none if the plan has mistakes.
+// keys lists the keys of the plan on the command line, as --set takes them; none if the plan has
+// mistakes.
 func (o *overrides) keys(args []string) (keys []string) {
 	if len(args) == 0 {
 		return nil

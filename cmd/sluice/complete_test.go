@@ -35,7 +35,8 @@ func TestCompletionOffersWords(t *testing.T) {
 	environments, quickstart := plansOfTests+"environments.yaml", plansOfTests+"quickstart.yaml"
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
 	if err := os.WriteFile(broken,
-		[]byte("vars: {a: {env: NOWHERE}}\nstages: [{id: x}, {parallel: [{id: y}, {id: z}]}]\nprofiles: {p: {}}\n"), 0o600); err != nil {
+		[]byte("vars: {a: {env: NOWHERE}}\nstages: [{id: x}, {parallel: [{id: y}, {id: z}]}]\nprofiles: {p: {}}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -106,7 +107,9 @@ COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9 COMP_WORDS=("${@:2}") COMP_CWORD=$(($#
 __start_sluice
 printf '%s\n' "${COMPREPLY[@]}"
 `,
-		"gate.yaml": "version: 1\nvars: {url: \"builtin://http\", limit: 10s}\ntarget: {backend: kserve, url: \"${url}\", model: slow}\nstages: [{id: gate, load: {rate: 5/s, arrivals: poisson}, for: 1s, assert: [\"latency.p50 < ${limit}\"]}]\n",
+		"gate.yaml": "version: 1\nvars: {url: \"builtin://http\", limit: 10s}\ntarget: {backend: kserve, url: " +
+			"\"${url}\", model: slow}\nstages: [{id: gate, load: {rate: 5/s, arrivals: poisson}, for: 1s, assert: " +
+			"[\"latency.p50 < ${limit}\"]}]\n",
 		"notes.txt": "", "results.json": "",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

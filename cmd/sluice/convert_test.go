@@ -226,7 +226,8 @@ func (t modelTeller) Describe(context.Context, string) (backends.Signature, erro
 	return sig, nil
 }
 
-// An ensemble keeps sequences when a model that it calls does, at whatever depth; one that calls itself ends.
+// An ensemble keeps sequences when a model that it calls does, at whatever depth; one that calls
+// itself ends.
 func TestEnsembleKeepsSequences(t *testing.T) {
 	models := map[string]backends.Signature{
 		"alone": {Sequence: backends.NoSequences},

@@ -16,7 +16,8 @@ import (
 func TestServerConfig(t *testing.T) {
 	ptr := func(v float64) *float64 { return &v }
 	for text, want := range map[string]builtin.Config{
-		"{instances: 3, max_batch: 4, queue_delay: 2ms, errors: 1%, reset: 2%, slow_body: 5ms, stall: {at: 1s, for: 2s, every: 3s}, service_time: 7ms}": {
+		"{instances: 3, max_batch: 4, queue_delay: 2ms, errors: 1%, reset: 2%, slow_body: 5ms, stall: {at: 1s, " +
+			"for: 2s, every: 3s}, service_time: 7ms}": {
 			Instances: 3, MaxBatch: 4, QueueDelay: 2 * time.Millisecond, Errors: 0.01, Reset: 0.02,
 			SlowBody:    5 * time.Millisecond,
 			Stall:       &builtin.Stall{At: time.Second, For: 2 * time.Second, Every: 3 * time.Second},
@@ -28,10 +29,18 @@ func TestServerConfig(t *testing.T) {
 				Max: ptr(0.009),
 			},
 		},
-		"{service_time: {shape: lognormal, mean: 5ms, std: 1ms}}": {ServiceTime: &builtin.Dist{Shape: "lognormal", Mean: 0.005, Std: 0.001}},
-		"{service_time: {shape: exponential, mean: 5ms}}":         {ServiceTime: &builtin.Dist{Shape: "exponential", Mean: 0.005}},
-		"{service_time: {min: 2ms, max: 9ms}}":                    {ServiceTime: &builtin.Dist{Shape: "uniform", Min: ptr(0.002), Max: ptr(0.009)}},
-		"{service_time: {values: {2ms: 1, 3ms: 4}}}":              {ServiceTime: &builtin.Dist{Shape: "values", Values: []float64{0.002, 0.003}, Weights: []float64{1, 4}}},
+		"{service_time: {shape: lognormal, mean: 5ms, std: 1ms}}": {
+			ServiceTime: &builtin.Dist{Shape: "lognormal", Mean: 0.005, Std: 0.001},
+		},
+		"{service_time: {shape: exponential, mean: 5ms}}": {
+			ServiceTime: &builtin.Dist{Shape: "exponential", Mean: 0.005},
+		},
+		"{service_time: {min: 2ms, max: 9ms}}": {
+			ServiceTime: &builtin.Dist{Shape: "uniform", Min: ptr(0.002), Max: ptr(0.009)},
+		},
+		"{service_time: {values: {2ms: 1, 3ms: 4}}}": {
+			ServiceTime: &builtin.Dist{Shape: "values", Values: []float64{0.002, 0.003}, Weights: []float64{1, 4}},
+		},
 	} {
 		plan, diags := scenario.Parse("plan.yaml",
 			[]byte("version: 1\nseed: 9\ntarget: {backend: kserve, url: \"builtin://http\", model: slow, builtin: "+text+
@@ -47,7 +56,8 @@ func TestServerConfig(t *testing.T) {
 	}
 }
 
-// TestServerConfigKeepsTheModelsOwn: a key of `builtin` changes what it says and nothing else of the server.
+// TestServerConfigKeepsTheModelsOwn: a key of `builtin` changes what it says and nothing else of
+// the server.
 func TestServerConfigKeepsTheModelsOwn(t *testing.T) {
 	config := func(text string) builtin.Config {
 		plan, diags := scenario.Parse("plan.yaml",

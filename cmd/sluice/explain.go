@@ -18,7 +18,8 @@ func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [NAME...]",
 		Short: "Explain a plan key, a metric, a code or a word",
-		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also\n" +
+		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, " +
+			"also\n" +
 			"by the names of other tools), a diagnostic (`unknown-key`), a finding (`client-late`), a backend\n" +
 			"(`triton`), a verdict, an exit code (`3`), a unit or a word (`open loop`). `metrics`, `exit codes`,\n" +
 			"`findings` and the like list all of a kind. Without a name: list all names.",

@@ -188,7 +188,8 @@ func TestExplainSchema(t *testing.T) {
 	}
 }
 
-// TestExplainWhatPeopleType: words of other tools, file names, lists and ends of paths lead to what is meant.
+// TestExplainWhatPeopleType: words of other tools, file names, lists and ends of paths lead to what
+// is meant.
 func TestExplainWhatPeopleType(t *testing.T) {
 	for name, want := range map[string]string{
 		"p99": "metric latency (", "p999": "metric latency (", "p50": "metric latency (",
@@ -211,9 +212,10 @@ func TestExplainWhatPeopleType(t *testing.T) {
 		"until.stable":                     "plan key stages.until.stable (",
 		"search.precision":                 "also stages.load.rate.search.precision: ",
 		"stable.window":                    "plan key stages.until.stable.window (",
-		"secrets":                          "plan key vars.NAME.secret (", "password": "plan key vars.NAME.secret (",
-		"environment variable": "plan key vars.NAME.env (",
-		"metrics":              "throughput (rate): ", "errors": "errors.ratio (ratio): ",
+		"secrets":                          "plan key vars.NAME.secret (",
+		"password":                         "plan key vars.NAME.secret (",
+		"environment variable":             "plan key vars.NAME.env (",
+		"metrics":                          "throughput (rate): ", "errors": "errors.ratio (ratio): ",
 		"requests": "requests.rate (rate): ", "findings": "client-late: ",
 		"backends": "triton: ", "diagnostics": "unknown-key: ", "verdicts": "inconclusive: ",
 		"error classes": "timeout: ", "exit code 5": "exit code 5 (",

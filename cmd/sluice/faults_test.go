@@ -335,7 +335,8 @@ func readFiles(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// checkSamples: the requests that were due in hold have in samples.csv the classes that the result counts.
+// checkSamples: the requests that were due in hold have in samples.csv the classes that the result
+// counts.
 func checkSamples(t *testing.T, data []byte, n *result.Node) {
 	t.Helper()
 	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()

@@ -39,7 +39,8 @@ func TestNothingOfOtherFilesIsShown(t *testing.T) {
 		"baseline: FILE\n" + target + stages,
 		target + "stages: [{id: s, load: {intervals: {file: FILE, unit: us}}, for: 1s}]\n",
 		target + "stages: [{id: s, load: {schedule: {file: FILE, unit: us}}, for: 1s}]\n",
-		"target: {backend: kserve, url: \"https://localhost:1\", model: m, tls: {ca: FILE, cert: FILE, key: FILE}}\n" + stages,
+		"target: {backend: kserve, url: \"https://localhost:1\", model: m, tls: {ca: FILE, cert: FILE, key: " +
+			"FILE}}\n" + stages,
 		target + stages + "data: {bodies: FILE}\n",
 		target + stages + "data: {generate: {INPUT0: {file: FILE}}}\n",
 		target + stages + "data: {file: FILE}\n",

@@ -79,7 +79,11 @@ func sections() []section {
 		{"A dataset: `data`, or `datasets.NAME`", "data"},
 		{"A generator: `generate.NAME`, or a constant, `random` or `zero`", "data.generate.NAME"},
 		{"A stage, and `defaults`", "stages"},
-		{"`load`. `concurrency` and `rate` are a scalar, a list, or a map that holds one of `levels`, `ramp`, `search`", "stages.load"},
+		{
+			"`load`. `concurrency` and `rate` are a scalar, a list, or a map that holds one of `levels`, `ramp`, " +
+				"`search`",
+			"stages.load",
+		},
 		{"An assertion: of a stage, of the plan, of `slos`, or a string that is `that`", "slos.NAME"},
 		{"`output`", "output"},
 	}
@@ -115,9 +119,12 @@ func drawn(key string) bool {
 
 func reference(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("\n### Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** `200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **power** `500W`; a **span** a\n" +
-		"duration, `N requests` or `N passes`; a **dist** a constant or a map of `mean std min max shape values`. Minutes are `m` or `min`, and a space may\n" +
-		"stand before a unit, so that a value of the report can be copied: `36.81 ms`, `0.1 %`. Paths are relative to the plan.\n")
+	b.WriteString("\n### Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** " +
+		"`200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **power** `500W`; a **span** a\n" +
+		"duration, `N requests` or `N passes`; a **dist** a constant or a map of `mean std min max shape " +
+		"values`. Minutes are `m` or `min`, and a space may\n" +
+		"stand before a unit, so that a value of the report can be copied: `36.81 ms`, `0.1 %`. Paths are " +
+		"relative to the plan.\n")
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n**%s**\n\n| key | type | default | |\n| --- | --- | --- | --- |\n", s.title)
 		for _, key := range s.rows() {
@@ -152,7 +159,8 @@ func keyRow(t *testing.T, key, name string) string {
 
 func metricTables() string {
 	var b, classes strings.Builder
-	b.WriteString("\n### Every metric\n\nDistributions have `.p50` … any `.p(99.9)`, `.mean` `.min` `.max` `.std` `.count`. Percentiles are nearest-rank.\n\n" +
+	b.WriteString("\n### Every metric\n\nDistributions have `.p50` … any `.p(99.9)`, `.mean` `.min` " +
+		"`.max` `.std` `.count`. Percentiles are nearest-rank.\n\n" +
 		"| metric | dimension | |\n| --- | --- | --- |\n")
 	for _, r := range metrics() {
 		dim := r.Dim.String()
@@ -190,8 +198,10 @@ func sentence(text string) string {
 func operators() string {
 	type line struct{ right, result string }
 	var b strings.Builder
-	b.WriteString("\n### What expressions can do\n\nAlso `and`, `or`, `not` on conditions, and brackets. No data on one side makes a comparison unknown; false beats unknown, unknown\n" +
-		"beats true. There is no chained comparison: write `20ms <= latency.p50 and latency.p50 < 30ms`.\n\n| operators | left | right | gives |\n| --- | --- | --- | --- |\n")
+	b.WriteString("\n### What expressions can do\n\nAlso `and`, `or`, `not` on conditions, and brackets. No " +
+		"data on one side makes a comparison unknown; false beats unknown, unknown\n" +
+		"beats true. There is no chained comparison: write `20ms <= latency.p50 and latency.p50 < 30ms`.\n\n| " +
+		"operators | left | right | gives |\n| --- | --- | --- | --- |\n")
 	var order []line
 	ops := map[line][]string{}
 	lefts := map[line]map[string][]string{}

@@ -99,7 +99,8 @@ func TestGuideShowsPlans(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, e := range examples(t) {
 		if diff := cmp.Diff(e.shown(t), e.text); diff != "" {
-			t.Errorf("%s in the guide is not the plan: UPDATE_GUIDE=1 go test ./cmd/sluice -run TestGuideShowsPlans (-plan +guide)\n%s", e.file, diff)
+			t.Errorf("%s in the guide is not the plan: UPDATE_GUIDE=1 go test ./cmd/sluice -run "+
+				"TestGuideShowsPlans (-plan +guide)\n%s", e.file, diff)
 		}
 		if seen[e.file] {
 			t.Errorf("the guide shows %s twice", e.file)

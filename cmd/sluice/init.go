@@ -198,7 +198,8 @@ func writeSchema(file string) error {
 	case err == nil && bytes.Equal(old, schema.Plan()):
 		return nil
 	case err == nil && !schema.IsPlan(old):
-		return fmt.Errorf("%s exists and is not a schema of plans\nmove it, or leave the schema out by --schema=false",
+		return fmt.Errorf("%s exists and is not a schema of plans\nmove it, or leave the schema out by "+
+			"--schema=false",
 			file)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err

@@ -138,7 +138,10 @@ func TestInitRefuses(t *testing.T) {
 		{"--url triton --model m", "--url triton has no scheme"},
 		{"--url ftp://127.0.0.1 --model m", "backend triton has no scheme ftp://\nallowed: http://"},
 		{"--url grpc://127.0.0.1:1", "--model is needed"},
-		{"--for gates", `unknown purpose "gates": allowed are start, smoke, gate, capacity, soak, sequence; did you mean "gate"?`},
+		{
+			"--for gates",
+			`unknown purpose "gates": allowed are start, smoke, gate, capacity, soak, sequence; did you mean "gate"?`,
+		},
 		{"--backend tritn", `unknown backend "tritn": allowed are kserve, triton; did you mean "triton"?`},
 		{"--backend openai", `unknown backend "openai": allowed are kserve, triton`},
 		{"--backend triton_inprocess", `unknown backend "triton_inprocess": allowed are kserve, triton`},
@@ -160,7 +163,8 @@ func TestInitRefuses(t *testing.T) {
 	}
 }
 
-// TestInitSchema: the schema is written over an older one and nothing else, and only where a plan names it.
+// TestInitSchema: the schema is written over an older one and nothing else, and only where a plan
+// names it.
 func TestInitSchema(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, schemaFile)

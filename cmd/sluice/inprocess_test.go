@@ -40,7 +40,8 @@ func TestInProcess(t *testing.T) {
 		}
 	}
 	plan := func(dir, target, stage string) string {
-		return "version: 1\ntarget:\n  backend: triton_inprocess\n  ready: 0s\n  inprocess: {server_dir: " + dir + ", repository: " + models + "}\n  " + target +
+		return "version: 1\ntarget:\n  backend: triton_inprocess\n  ready: 0s\n  inprocess: {server_dir: " + dir +
+			", repository: " + models + "}\n  " + target +
 			"\ndata: {rows: [{INPUT0: [7]}]}\nstages:\n  - {id: s, batch: 2, " + stage + "}\n"
 	}
 	for name, row := range map[string]struct {
@@ -56,7 +57,8 @@ func TestInProcess(t *testing.T) {
 		},
 		"the client's part of a closed loop": {
 			plan(dir, "model: slow",
-				"load: {concurrency: 2}, for: 20 requests, assert: [client.turnaround.count == 18, client.turnaround.p50 < 10s, errors.count == 0]"),
+				"load: {concurrency: 2}, for: 20 requests, assert: [client.turnaround.count == 18, "+
+					"client.turnaround.p50 < 10s, errors.count == 0]"),
 			[]int{0, 5},
 			[]string{"the server runs in this process"},
 		},
@@ -68,7 +70,8 @@ func TestInProcess(t *testing.T) {
 		},
 		"decoupled": {
 			plan(dir, "model: many\n  streaming: true",
-				"load: {concurrency: 2}, for: 100 requests, assert: [errors.count == 0, responses.min == 5, responses.max == 5]"),
+				"load: {concurrency: 2}, for: 100 requests, assert: [errors.count == 0, responses.min == 5, "+
+					"responses.max == 5]"),
 			[]int{0, 5},
 			nil,
 		},

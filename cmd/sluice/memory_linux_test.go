@@ -62,7 +62,10 @@ func (v *vast) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, "/infer"):
 		v.infer(w, strings.Split(path, "/")[3])
 	default:
-		fmt.Fprintf(w, `{"name":%q,"inputs":[{"name":"IN","datatype":"FP32","shape":[1]}],"outputs":[{"name":"OUT","datatype":"FP32","shape":[1]}]}`, filepath.Base(path))
+		fmt.Fprintf(w,
+			`{"name":%q,"inputs":[{"name":"IN","datatype":"FP32","shape":[1]}],"outputs":[{"name":"OUT",`+
+				`"datatype":"FP32","shape":[1]}]}`,
+			filepath.Base(path))
 	}
 }
 
@@ -178,7 +181,8 @@ func TestMemory(t *testing.T) {
 				most = 1
 			}
 			dir := t.TempDir()
-			plan := fmt.Sprintf("version: 1\ntarget: {backend: triton, statistics: none, url: \"%s://%s\", model: %s, ready: 0s, timeout: 20s, %s}\n"+
+			plan := fmt.Sprintf("version: 1\ntarget: {backend: triton, statistics: none, url: \"%s://%s\", model: "+
+				"%s, ready: 0s, timeout: 20s, %s}\n"+
 				"data: %s\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n%s\n",
 				c.scheme, address, c.model, c.target, data, more)
 			for file, text := range map[string]string{

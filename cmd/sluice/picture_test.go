@@ -68,7 +68,8 @@ func TestPicture(t *testing.T) {
 	for i, want := range withArrows(t, nodes) {
 		b.WriteString(want.String() + "\n")
 		if nodes[i].String() != want.String() && os.Getenv("UPDATE_README") == "" {
-			t.Errorf("the picture in the README: this line is\n%s\n(UPDATE_README=1 go test ./cmd/sluice -run TestPicture writes it)", want)
+			t.Errorf("the picture in the README: this line is\n%s\n(UPDATE_README=1 go test ./cmd/sluice -run "+
+				"TestPicture writes it)", want)
 		}
 	}
 	if os.Getenv("UPDATE_README") != "" && !t.Failed() {
@@ -94,7 +95,8 @@ func withArrows(t *testing.T, nodes []node) []node {
 			index[pkg] = i
 		}
 		if _, ok := index[pkg]; !ok {
-			t.Errorf("the picture in the README lacks package %s, which imports %v: add its name to a line, or a line", pkg, imported)
+			t.Errorf("the picture in the README lacks package %s, which imports %v: add its name to a line, or a line",
+				pkg, imported)
 		}
 	}
 	direct := make([]map[int]bool, len(nodes))

@@ -216,7 +216,8 @@ func (v *view) close() {
 	v.erase()
 }
 
-// part is a piece of a progress line. If the line is too long, parts of the highest rank are left out first.
+// part is a piece of a progress line. If the line is too long, parts of the highest rank are left
+// out first.
 type part struct {
 	text string
 	rank int

@@ -90,7 +90,8 @@ waiting for the server
 	}
 }
 
-// Quiet is the progress of a run whose verdict alone is wanted; what comes from outside is still written.
+// Quiet is the progress of a run whose verdict alone is wanted; what comes from outside is still
+// written.
 func TestProgressQuiet(t *testing.T) {
 	var b bytes.Buffer
 	v := viewOf(&b, false, 80)
@@ -117,8 +118,15 @@ func TestStatus(t *testing.T) {
 		event   executor.Event
 		want    string
 	}{
-		{119, hold, "[1/2] sweep: hold  ████████████░░░░░░░░  1.2s/2.0s  365.1/s  p50 5.2 ms  p99 7.34 ms  2 in flight  3 failed"},
-		{99, hold, "[1/2] sweep: hold  ████████████░░░░░░░░  1.2s/2.0s  365.1/s  p50 5.2 ms  p99 7.34 ms  3 failed"},
+		{
+			119, hold,
+			"[1/2] sweep: hold  ████████████░░░░░░░░  1.2s/2.0s  365.1/s  " +
+				"p50 5.2 ms  p99 7.34 ms  2 in flight  3 failed",
+		},
+		{
+			99, hold,
+			"[1/2] sweep: hold  ████████████░░░░░░░░  1.2s/2.0s  365.1/s  p50 5.2 ms  p99 7.34 ms  3 failed",
+		},
 		{79, hold, "[1/2] sweep: hold  1.2s/2.0s  365.1/s  p50 5.2 ms  p99 7.34 ms  3 failed"},
 		{50, hold, "[1/2] sweep: hold  1.2s/2.0s  365.1/s  3 failed"},
 		{19, hold, "[1/2] sweep: hold"},

@@ -133,7 +133,8 @@ func TestExitTable(t *testing.T) {
 	}
 }
 
-// TestCodes: every diagnostic code in the source is explained, and every explained code is in the source.
+// TestCodes: every diagnostic code in the source is explained, and every explained code is in the
+// source.
 func TestCodes(t *testing.T) {
 	var all strings.Builder
 	for file := range sources(t) {
@@ -157,7 +158,8 @@ func TestCodes(t *testing.T) {
 			t.Errorf("code %q has no help", c.Name)
 		}
 	}
-	used := regexp.MustCompile(`(?:\bCode: +|\b[Cc]ode[A-Z]\w* +(?:string )?= |\.fail\([^"\n]*, )"([a-z]+(?:-[a-z]+)*)"`)
+	used := regexp.MustCompile(`(?:\bCode: +|\b[Cc]ode[A-Z]\w* +(?:string )?= |\.fail\([^"\n]*, ` +
+		`)"([a-z]+(?:-[a-z]+)*)"`)
 	for _, m := range used.FindAllStringSubmatch(all.String(), -1) {
 		if !known[m[1]] {
 			t.Errorf("diagnostic code %q is not explained in source.Codes", m[1])

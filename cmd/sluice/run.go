@@ -167,7 +167,8 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 	return filepath.Join("sluice-results", p.Name+"-"+now.UTC().Format("20060102T150405.000"))
 }
 
-// play runs the program. The first signal ends it in order, a second one cancels everything that is open.
+// play runs the program. The first signal ends it in order, a second one cancels everything that is
+// open.
 func (a *app) play(
 	compiled *program.Program, folder *artifact.Folder, f outputs, samples *artifact.Samples,
 	signals <-chan os.Signal,

@@ -29,10 +29,12 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// delayVariable is the test hook that starves the client: how long the pacer is held up before each arrival.
+// delayVariable is the test hook that starves the client: how long the pacer is held up before each
+// arrival.
 const delayVariable = "SLUICE_TEST_PACER_DELAY"
 
-// crashVariable is the test hook that plants a mistake of the program itself: the name of one of crashes.
+// crashVariable is the test hook that plants a mistake of the program itself: the name of one of
+// crashes.
 const crashVariable = "SLUICE_TEST_CRASH"
 
 // crashes are mistakes that end a run when its embedded server starts. All but "panic" are fatal to
@@ -326,7 +328,8 @@ func seen(control string) (int64, error) {
 	return count.Arrivals, err
 }
 
-// sequences FIELD VALUE …: demands what the server has seen of sequences (begun, ended, open, most, wrong).
+// sequences FIELD VALUE …: demands what the server has seen of sequences (begun, ended, open, most,
+// wrong).
 func sequences(ts *testscript.TestScript, neg bool, args []string) {
 	reply, err := http.Get(ts.Getenv("CONTROL_URL") + "/sim/count")
 	ts.Check(err)

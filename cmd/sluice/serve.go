@@ -87,7 +87,8 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	if a.terminal {
-		fmt.Fprintf(a.err, "serving until Ctrl-C; try: sluice init --url %s --model simple > plan.yaml\n", s.HTTPURL())
+		fmt.Fprintf(a.err, "serving until Ctrl-C; try: sluice init --url %s --model simple > plan.yaml\n",
+			s.HTTPURL())
 	}
 	signals, deaf := notifySignals()
 	defer deaf()

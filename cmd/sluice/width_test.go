@@ -33,7 +33,8 @@ func TestWidth(t *testing.T) {
 	}
 	good := write("good.yaml", strings.ReplaceAll(widePlan, "URL", s.HTTPURL()))
 	bad := write("bad.yaml", strings.ReplaceAll(widePlan, "URL",
-		"nothing")+"    sertain: [latency.p99 < 10 and errors.ratio < 5 and a_metric_that_does_not_exist.p95 < 12parsecs]\n")
+		"nothing")+"    sertain: [latency.p99 < 10 and errors.ratio < 5 and a_metric_that_does_not_exist.p95 < "+
+		"12parsecs]\n")
 	long := write("long.yaml", "version: 1\n"+strings.Repeat("# x\n",
 		3)+"stages: [{id: a, lod: {concurrency: 1}, for: 2 requests}, {id: b, load: {concurrency: 1}, "+strings.Repeat("labels: {a: b}, ", 9)+"for: 5}]\n")
 	commands := [][]string{

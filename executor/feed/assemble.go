@@ -148,7 +148,8 @@ func (b *builder) side(r *row, list []format.Field, ports []backends.Port, what 
 func absent(p *backends.Port, v *format.Value, what string) bool {
 	switch v.Form {
 	case format.Cell:
-		return len(strings.TrimSpace(string(v.Text))) == 0 && (p.Type != tensor.Bytes || p.Optional || what == "output")
+		return len(strings.TrimSpace(string(v.Text))) == 0 &&
+			(p.Type != tensor.Bytes || p.Optional || what == "output")
 	case format.JSONAny:
 		return string(v.Text) == "null"
 	case format.JSONTensor, format.Content, format.V2JSON, format.V2Raw, format.ArrayRow:

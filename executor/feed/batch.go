@@ -107,7 +107,8 @@ func (b *builder) join(rows []row) (backends.Request, error) {
 		return req, err
 	}
 	var err error
-	if req.Inputs, err = b.concat(rows, items, b.sig.Inputs, func(r *row) []backends.Tensor { return r.inputs }); err != nil {
+	if req.Inputs, err = b.concat(rows, items, b.sig.Inputs,
+		func(r *row) []backends.Tensor { return r.inputs }); err != nil {
 		return req, err
 	}
 	outputs, err := b.concat(rows, items, nil, func(r *row) []backends.Tensor { return r.outputs })
@@ -176,7 +177,9 @@ func expectation(e *scenario.Expect, outputs []backends.Tensor) *backends.Expect
 	case e == nil:
 		return &backends.Expect{Outputs: outputs}
 	}
-	out := &backends.Expect{Status: e.Status, Share: backends.ShareOf(e.Sample), Relative: e.Relative, Absolute: e.Absolute}
+	out := &backends.Expect{
+		Status: e.Status, Share: backends.ShareOf(e.Sample), Relative: e.Relative, Absolute: e.Absolute,
+	}
 	for _, f := range e.Fields {
 		out.Fields = append(out.Fields, backends.Field{Path: f.Name, Want: f.Value})
 	}
@@ -189,7 +192,9 @@ func expectation(e *scenario.Expect, outputs []backends.Tensor) *backends.Expect
 // concat joins the tensors of one name over the rows of a batch. Optional ones are in all rows or
 // in none. A tensor that holds a shape goes once, without the batch dimension, and must be the same
 // in all rows.
-func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func(*row) []backends.Tensor) ([]backends.Tensor, error) {
+func (b *builder) concat(
+	rows []row, items int64, ports []backends.Port, of func(*row) []backends.Tensor,
+) ([]backends.Tensor, error) {
 	firsts := of(&rows[0])
 	var out []backends.Tensor
 	if len(firsts) > 0 {

@@ -23,7 +23,10 @@ func benchFile(b *testing.B, name, head, join, tail string) *scenario.Dataset {
 		if i > 0 {
 			text.WriteString(join)
 		}
-		fmt.Fprintf(&text, `{"INPUT0":[%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15],"INPUT1":[0.5,1.25,-2,3,4.125,5,6,7,8,9,10,11,12,13,14,15e-1]}`, i)
+		fmt.Fprintf(&text,
+			`{"INPUT0":[%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15],"INPUT1":[0.5,1.25,-2,3,4.125,5,6,7,8,9,10,11,12,`+
+				`13,14,15e-1]}`,
+			i)
 	}
 	text.WriteString(tail)
 	path := filepath.Join(b.TempDir(), name)
@@ -48,7 +51,8 @@ func benchBuild(b *testing.B, d *scenario.Dataset) {
 // BenchmarkBuild makes the requests of 100,000 rows; BenchmarkJSON is what encoding/json needs to
 // read the same file.
 func BenchmarkBuild(b *testing.B) {
-	b.Run("perf_analyzer", func(b *testing.B) { benchBuild(b, benchFile(b, "rows.json", `{"data":[`, ",\n", "]}")) })
+	b.Run("perf_analyzer",
+		func(b *testing.B) { benchBuild(b, benchFile(b, "rows.json", `{"data":[`, ",\n", "]}")) })
 	b.Run("jsonl", func(b *testing.B) { benchBuild(b, benchFile(b, "rows.jsonl", "", "\n", "\n")) })
 }
 

@@ -24,7 +24,8 @@ const (
 var errTooMuch = fmt.Errorf("the data of this stage is more than %d GiB; lower `count`, `batch` or `shapes`",
 	maxData>>30)
 
-// row is one row of a dataset for one model: tensors without the batch dimension where the model has one.
+// row is one row of a dataset for one model: tensors without the batch dimension where the model
+// has one.
 type row struct {
 	rec     *format.Record // nil: the row was drawn
 	number  int            // of a drawn row
@@ -65,7 +66,9 @@ type Built struct {
 // Build makes the requests of a stage, one for each distinct batch of rows, checked against what
 // the model takes. Its diagnostics stand at the plan's lines; nothing has been sent for inference
 // when they appear.
-func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64) (Built, source.Diagnostics) {
+func Build(
+	d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64,
+) (Built, source.Diagnostics) {
 	b := &builder{dataset: d, request: r, sig: sig, seed: seed}
 	b.checkBatch()
 	if d.Source != "bodies" {
@@ -157,7 +160,8 @@ func (b *builder) fail(pos source.Pos, code, format string, args ...any) *source
 // has any: nothing could fail.
 func (b *builder) nothingExpected(rows []row) {
 	e := b.request.Expect
-	if e == nil || b.dataset.Generate != nil || !e.Outputs || e.Relative == 0 && e.Absolute == 0 && (e.Sample == 1 || len(e.Fields) > 0) ||
+	if e == nil || b.dataset.Generate != nil || !e.Outputs ||
+		e.Relative == 0 && e.Absolute == 0 && (e.Sample == 1 || len(e.Fields) > 0) ||
 		slices.ContainsFunc(rows, func(r row) bool { return len(r.outputs) > 0 }) {
 		return
 	}

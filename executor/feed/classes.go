@@ -12,7 +12,8 @@ import (
 // classifiable are the datatypes whose values a server puts in order. Others it refuses; classes of
 // strings end some versions of Triton.
 var classifiable = []tensor.DataType{
-	tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Int8, tensor.Int16, tensor.Int32,
+	tensor.Int64,
 	tensor.FP32, tensor.FP64,
 }
 
@@ -30,7 +31,8 @@ func asClasses(p backends.Port, classes int64) backends.Port {
 func (b *builder) wantedOutputs() []backends.Output {
 	var list []backends.Output
 	for _, o := range b.request.Outputs {
-		list = append(list, backends.Output{Name: o.Name, Classification: o.Classification, Parameters: parameters(o.Parameters)})
+		list = append(list,
+			backends.Output{Name: o.Name, Classification: o.Classification, Parameters: parameters(o.Parameters)})
 	}
 	return list
 }
@@ -91,7 +93,8 @@ const wholeInstead = "remove `classification`: the output then comes whole"
 func (b *builder) checkEmpty(rows []row) {
 	for i := range rows {
 		r := &rows[i]
-		if len(r.inputs) == 0 || slices.ContainsFunc(r.inputs, func(t backends.Tensor) bool { return !slices.Contains(t.Shape, 0) }) {
+		if len(r.inputs) == 0 ||
+			slices.ContainsFunc(r.inputs, func(t backends.Tensor) bool { return !slices.Contains(t.Shape, 0) }) {
 			continue
 		}
 		for _, o := range b.request.Outputs {

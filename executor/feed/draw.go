@@ -10,7 +10,8 @@ import (
 // drawFrom takes one number from d.
 func drawFrom(d scenario.Dist, rng *rand.Rand) float64 { return quantile(&d, unit(rng.Uint64())) }
 
-// unit makes a number between 0 and 1, neither of them, of random bits: the middle of one of 2⁵³ equal parts.
+// unit makes a number between 0 and 1, neither of them, of random bits: the middle of one of 2⁵³
+// equal parts.
 func unit(bits uint64) float64 { return (float64(bits>>11) + 0.5) / (1 << 53) }
 
 // quantile is the value below which a share u of d lies: a draw from one uniform number, so that it

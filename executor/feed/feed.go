@@ -51,7 +51,8 @@ type Calls struct {
 	delays []int64 // by row of a call, ns; -1: none; nil: no row has any
 }
 
-// NewCalls hands calls out in order; once: each at most once, then nothing more. Request ids are idBase | n.
+// NewCalls hands calls out in order; once: each at most once, then nothing more. Request ids are
+// idBase | n.
 func NewCalls(calls []*backends.Call, order Order, once bool, seed, idBase uint64) *Calls {
 	c := &Calls{calls: calls, random: order == Random, once: once, seed: seed, idBase: idBase}
 	if order == Shuffle {

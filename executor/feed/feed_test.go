@@ -21,7 +21,10 @@ func port(name string, t tensor.DataType, shape ...int64) backends.Port {
 }
 
 func signature(batched bool, maxBatch int, inputs ...backends.Port) backends.Signature {
-	return backends.Signature{Model: "m", Inputs: inputs, Outputs: []backends.Port{port("OUT", tensor.FP32, -1)}, Batched: batched, MaxBatch: maxBatch}
+	return backends.Signature{
+		Model: "m", Inputs: inputs, Outputs: []backends.Port{port("OUT", tensor.FP32, -1)}, Batched: batched,
+		MaxBatch: maxBatch,
+	}
 }
 
 // dataset writes text to a file and names it.
@@ -32,7 +35,8 @@ func dataset(t *testing.T, text string) *scenario.Dataset {
 		t.Fatal(err)
 	}
 	return &scenario.Dataset{
-		Name: "main", Source: "file", Files: []scenario.Path{{Name: name, Pos: source.Pos{Line: 1, Column: 1}}}, Order: "sequential", AtEnd: "repeat",
+		Name: "main", Source: "file", Files: []scenario.Path{{Name: name, Pos: source.Pos{Line: 1, Column: 1}}},
+		Order: "sequential", AtEnd: "repeat",
 	}
 }
 
@@ -46,13 +50,24 @@ func TestFile(t *testing.T) {
 		want       string  // part of the first diagnostic; "" for success
 	}{
 		{"flat", `{"data":[{"a":[1,2.5]}]}`, []backends.Port{a}, []int64{1, 2}, ""},
-		{"shape given", `{"data":[{"a":{"content":[1,2,3,4],"shape":[4]}}]}`, []backends.Port{a}, []int64{1, 4}, ""},
+		{
+			"shape given", `{"data":[{"a":{"content":[1,2,3,4],"shape":[4]}}]}`,
+			[]backends.Port{a},
+			[]int64{1, 4},
+			"",
+		},
 		{"base64", `{"data":[{"a":{"b64":"AACAPwAAAEA="}}]}`, []backends.Port{a}, []int64{1, 2}, ""},
-		{"base64 inside content", `{"data":[{"a":{"content":{"b64":"AACAPw=="},"shape":[1]}}]}`, []backends.Port{a}, []int64{1, 1}, ""},
+		{
+			"base64 inside content", `{"data":[{"a":{"content":{"b64":"AACAPw=="},"shape":[1]}}]}`,
+			[]backends.Port{a},
+			[]int64{1, 1},
+			"",
+		},
 		{"not finite", `{"data":[{"a":[NaN,Infinity,-Infinity]}]}`, []backends.Port{a}, []int64{1, 3}, ""},
 		{"model key is ignored", `{"data":[{"a":[1],"model":"x"}]}`, []backends.Port{a}, []int64{1, 1}, ""},
 		{
-			"nested lists with a colon in the name", `{"data":[{"input_1:0":[[[[1,2,3],[4,5,6]],[[7,8,9],[10,11,12]]]]}]}`,
+			"nested lists with a colon in the name",
+			`{"data":[{"input_1:0":[[[[1,2,3],[4,5,6]],[[7,8,9],[10,11,12]]]]}]}`,
 			[]backends.Port{port("input_1:0", tensor.FP32, -1, -1, 3)},
 			[]int64{1, 2, 2, 3},
 			"",
@@ -65,29 +80,87 @@ func TestFile(t *testing.T) {
 		},
 		{"empty tensor", `{"data":[{"a":{"content":[],"shape":[0]}}]}`, []backends.Port{a}, []int64{1, 0}, ""},
 
-		{"misplaced shape", `{"data":[{"a":[0.5,0.5],"shape":[1,26]}]}`, []backends.Port{a}, nil, `has no input "shape"`},
+		{
+			"misplaced shape", `{"data":[{"a":[0.5,0.5],"shape":[1,26]}]}`,
+			[]backends.Port{a},
+			nil,
+			`has no input "shape"`,
+		},
 		{"unknown tensor", `{"data":[{"a":[1],"bb":[1]}]}`, []backends.Port{a}, nil, `has no input "bb"`},
 		{"missing tensor", `{"data":[{}]}`, []backends.Port{a}, nil, `row 0 has no data for "a"`},
-		{"wrong literal", `{"data":[{"input2":[1.84,2]}]}`, []backends.Port{port("input2", tensor.Int32, -1)}, nil, `input "input2"[0]: `},
-		{"whole float for an integer", `{"data":[{"a":[1.0,2]}]}`, []backends.Port{port("a", tensor.Int32, -1)}, []int64{1, 2}, ""},
+		{
+			"wrong literal", `{"data":[{"input2":[1.84,2]}]}`,
+			[]backends.Port{port("input2", tensor.Int32, -1)},
+			nil,
+			`input "input2"[0]: `,
+		},
+		{
+			"whole float for an integer", `{"data":[{"a":[1.0,2]}]}`,
+			[]backends.Port{port("a", tensor.Int32, -1)},
+			[]int64{1, 2},
+			"",
+		},
 		{"string for a number", `{"data":[{"a":["x"]}]}`, []backends.Port{a}, nil, `"a"[0]`},
-		{"wrong count", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", tensor.FP32, 3)}, nil, "has 3 elements, 2 found"},
-		{"wrong rank", `{"data":[{"a":{"content":[1,2],"shape":[1,2]}}]}`, []backends.Port{a}, nil, "has 2 dimensions"},
-		{"ragged", `{"data":[{"a":[[1,2],[3]]}]}`, []backends.Port{port("a", tensor.FP32, -1, -1)}, nil, "2 and 1 entries"},
-		{"element beside lists", `{"data":[{"a":[[1,2],3]}]}`, []backends.Port{port("a", tensor.FP32, -1, -1)}, nil, "an element is mixed with lists"},
-		{"two free dimensions", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", tensor.FP32, -1, -1)}, nil, "say which under `shapes`"},
+		{
+			"wrong count", `{"data":[{"a":[1,2]}]}`,
+			[]backends.Port{port("a", tensor.FP32, 3)},
+			nil,
+			"has 3 elements, 2 found",
+		},
+		{
+			"wrong rank", `{"data":[{"a":{"content":[1,2],"shape":[1,2]}}]}`,
+			[]backends.Port{a},
+			nil,
+			"has 2 dimensions",
+		},
+		{
+			"ragged", `{"data":[{"a":[[1,2],[3]]}]}`,
+			[]backends.Port{port("a", tensor.FP32, -1, -1)},
+			nil,
+			"2 and 1 entries",
+		},
+		{
+			"element beside lists", `{"data":[{"a":[[1,2],3]}]}`,
+			[]backends.Port{port("a", tensor.FP32, -1, -1)},
+			nil, "an element is mixed with lists",
+		},
+		{
+			"two free dimensions", `{"data":[{"a":[1,2]}]}`,
+			[]backends.Port{port("a", tensor.FP32, -1, -1)},
+			nil,
+			"say which under `shapes`",
+		},
 		{"no rows", `{"data":[]}`, []backends.Port{a}, nil, "no rows"},
 		{"no data", `{}`, []backends.Port{a}, nil, "no rows"},
-		{"rows beside lists of rows", `{"data":[[{"a":[1]}],{"a":[1]}]}`, []backends.Port{a}, nil, "stand side by side"},
-		{"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`, []backends.Port{a}, nil, `"validation_data" has 0 rows`},
+		{
+			"rows beside lists of rows", `{"data":[[{"a":[1]}],{"a":[1]}]}`,
+			[]backends.Port{a},
+			nil,
+			"stand side by side",
+		},
+		{
+			"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`,
+			[]backends.Port{a},
+			nil,
+			`"validation_data" has 0 rows`,
+		},
 		{"no JSON", "{\"data\":[\n{\"a\":[1,]}]}", []backends.Port{a}, nil, "line 2, column 9"},
 		{"data is no list", `{"data":{"a":[1]}}`, []backends.Port{a}, nil, "must be a list of rows"},
 		{"list of rows alone", `[{"a":[1]}]`, []backends.Port{a}, []int64{1, 1}, ""},
 		{"no map", `5`, []backends.Port{a}, nil, "what form this has cannot be told"},
 		{"null", `{"data":[{"a":null}]}`, []backends.Port{a}, nil, "a tensor is a list"},
 		{"b64 is no base64", `{"data":[{"a":{"b64":"?"}}]}`, []backends.Port{a}, nil, "not base64"},
-		{"b64 of a part of an element", `{"data":[{"a":{"b64":"AAA="}}]}`, []backends.Port{a}, nil, "no whole number of FP32"},
-		{"lying length of a string", `{"data":[{"a":{"b64":"/////wA="}}]}`, []backends.Port{port("a", tensor.Bytes, -1)}, nil, "does not fit the data"},
+		{
+			"b64 of a part of an element", `{"data":[{"a":{"b64":"AAA="}}]}`,
+			[]backends.Port{a},
+			nil,
+			"no whole number of FP32",
+		},
+		{
+			"lying length of a string", `{"data":[{"a":{"b64":"/////wA="}}]}`,
+			[]backends.Port{port("a", tensor.Bytes, -1)},
+			nil, "does not fit the data",
+		},
 		{"unknown key in a tensor", `{"data":[{"a":{"contents":[1]}}]}`, []backends.Port{a}, nil, `content or b64`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,7 +183,8 @@ func TestFile(t *testing.T) {
 
 // TestStreams: lists of rows are sequences, of one file after the other.
 func TestStreams(t *testing.T) {
-	d := dataset(t, `{"data":[[{"a":[1]},{"a":[2]}],[{"a":[3]}]],"validation_data":[[{"OUT":[1]},{"OUT":[2]}],[{"OUT":[3]}]]}`)
+	d := dataset(t,
+		`{"data":[[{"a":[1]},{"a":[2]}],[{"a":[3]}]],"validation_data":[[{"OUT":[1]},{"OUT":[2]}],[{"OUT":[3]}]]}`)
 	d.Files = append(d.Files, dataset(t, `{"data":[[{"a":[4]},{"a":[5]},{"a":[6]}]]}`).Files...)
 	sig := signature(true, 8, port("a", tensor.FP32, 1))
 	built, diags := Build(d, &scenario.Request{Batch: 1}, sig, 0)
@@ -125,7 +199,8 @@ func TestStreams(t *testing.T) {
 			t.Errorf("request %d: %v, expect %v", i, r.Inputs[0].Data, r.Expect)
 		}
 	}
-	if _, diags := Build(d, &scenario.Request{Batch: 2}, sig, 0); !strings.Contains(diags[0].Summary, "one by one") {
+	if _, diags := Build(d, &scenario.Request{Batch: 2}, sig,
+		0); !strings.Contains(diags[0].Summary, "one by one") {
 		t.Error(diags)
 	}
 	d.Files = append(d.Files, dataset(t, `{"data":[{"a":[4]}]}`).Files...)
@@ -138,16 +213,24 @@ func TestStreams(t *testing.T) {
 // a row does not say it.
 func TestWhereItStands(t *testing.T) {
 	const row = `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"OUT":[1]},{"OUT":[2]}]}`
-	const streams = `{"data":[[{"a":[1]}],[{"a":[2]},{"a":[3]}]],"validation_data":[[{"OUT":[1]}],[{"OUT":[2]},{"OUT":[3]}]]}`
+	const streams = `{"data":[[{"a":[1]}],[{"a":[2]},{"a":[3]}]],"validation_data":[[{"OUT":[1]}],` +
+		`[{"OUT":[2]},{"OUT":[3]}]]}`
 	for _, c := range []struct {
 		files []string
 		want  []string
 	}{
 		{[]string{"r.json", row}, []string{"", ""}},
-		{[]string{"r.json", row, "s.json", row}, []string{"r.json, row 0", "r.json, row 1", "s.json, row 0", "s.json, row 1"}},
-		{[]string{"s.json", streams}, []string{"s.json, stream 0, step 0", "s.json, stream 1, step 0", "s.json, stream 1, step 1"}},
+		{
+			[]string{"r.json", row, "s.json", row},
+			[]string{"r.json, row 0", "r.json, row 1", "s.json, row 0", "s.json, row 1"},
+		},
+		{
+			[]string{"s.json", streams},
+			[]string{"s.json, stream 0, step 0", "s.json, stream 1, step 0", "s.json, stream 1, step 1"},
+		},
 	} {
-		built, diags := Build(files(t, c.files...), &scenario.Request{Batch: 1}, signature(true, 8, port("a", tensor.FP32, 1)), 0)
+		built, diags := Build(files(t, c.files...), &scenario.Request{Batch: 1},
+			signature(true, 8, port("a", tensor.FP32, 1)), 0)
 		var got []string
 		for _, r := range built.Requests {
 			got = append(got, r.Expect.Source)
@@ -186,7 +269,8 @@ func floats(list ...float32) []byte {
 	return b
 }
 
-// TestBatches: request i takes rows i*B … wrapping, until they repeat; with at_end stop only whole batches.
+// TestBatches: request i takes rows i*B … wrapping, until they repeat; with at_end stop only whole
+// batches.
 func TestBatches(t *testing.T) {
 	d := dataset(t, `{"data":[{"a":[0]},{"a":[1]},{"a":[2]}]}`)
 	sig := signature(true, 8, port("a", tensor.FP32, 1))
@@ -235,15 +319,24 @@ func TestBatchLimits(t *testing.T) {
 		{1 << 10, signature(true, 0, port("a", tensor.FP32, 1)), ""}, // batched, no limit told
 	} {
 		_, diags := Build(d, &scenario.Request{Batch: c.batch}, c.sig, 0)
-		if got := len(diags); got > 1 || (got == 1) != (c.want != "") || got == 1 && !strings.Contains(diags[0].Summary, c.want) {
+		if got := len(diags); got > 1 || (got == 1) != (c.want != "") ||
+			got == 1 && !strings.Contains(diags[0].Summary, c.want) {
 			t.Errorf("batch %d: %v, want %q", c.batch, diags, c.want)
 		}
 	}
 }
 
 func TestUnknownNames(t *testing.T) {
-	d := &scenario.Dataset{Name: "main", Generate: &scenario.Generate{Default: "random", Inputs: []scenario.Generator{{Input: "imput", Word: "zero"}}}, Count: 1}
-	_, diags := Build(d, &scenario.Request{Batch: 1, Shapes: []scenario.Shape{{Input: "inputt", Dims: []int64{1}}}}, signature(false, 0, port("input", tensor.FP32, 1)), 0)
+	d := &scenario.Dataset{
+		Name: "main",
+		Generate: &scenario.Generate{
+			Default: "random", Inputs: []scenario.Generator{{Input: "imput", Word: "zero"}},
+		},
+		Count: 1,
+	}
+	_, diags := Build(d,
+		&scenario.Request{Batch: 1, Shapes: []scenario.Shape{{Input: "inputt", Dims: []int64{1}}}},
+		signature(false, 0, port("input", tensor.FP32, 1)), 0)
 	var got []string
 	for _, d := range diags {
 		got = append(got, d.Summary+" → "+d.Nearest)

@@ -16,12 +16,16 @@ import (
 // tensors that fill their shapes.
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
-		`{"data":[{"a":[1,2]}]}`, `{"data":[{"a":{"b64":"AACAPw=="}}]}`, `{"data":[[{"a":[1]}]]}`, `{"data":[{"a":[[NaN],[1]]}]}`,
-		`{"data":[{"a":{"content":[1],"shape":[-1]}}]}`, `{"data":[{"a":{"content":[],"shape":[0,99999999999]}}]}`, `{`, ``,
+		`{"data":[{"a":[1,2]}]}`, `{"data":[{"a":{"b64":"AACAPw=="}}]}`, `{"data":[[{"a":[1]}]]}`,
+		`{"data":[{"a":[[NaN],[1]]}]}`,
+		`{"data":[{"a":{"content":[1],"shape":[-1]}}]}`, `{"data":[{"a":{"content":[],"shape":[0,99999999999]}}]}`,
+		`{`, ``,
 		`{"inputs":[{"name":"a","shape":[1,2],"datatype":"FP32","data":[1,2]}],"parameters":{"x":1}}`,
 		`{"inputs":[{"name":"a","shape":[1],"datatype":"FP32","parameters":{"binary_data_size":4}}]}abcd`,
-		`[{"a":"x","timestamp":1,"session_id":"s"},{"inputs":{"a":[{"b64":"eA=="}]}}]`, "a,timestamp\n1,2\n\"[1,2]\",3\n",
-		"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }                                                          \nabcd",
+		`[{"a":"x","timestamp":1,"session_id":"s"},{"inputs":{"a":[{"b64":"eA=="}]}}]`,
+		"a,timestamp\n1,2\n\"[1,2]\",3\n",
+		"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }                   " +
+			"                                       \nabcd",
 		`{"a":"\u00e9\ud83d\ude00"}`,
 	} {
 		for i := range fuzzed {

@@ -63,7 +63,8 @@ func (b *builder) generate() []row {
 func (b *builder) sends(p backends.Port) bool {
 	wanted := func(p backends.Port) bool {
 		_, named := b.generator(p.Name)
-		return !p.Optional || named || slices.ContainsFunc(b.request.Shapes, func(s scenario.Shape) bool { return s.Input == p.Name })
+		return !p.Optional || named ||
+			slices.ContainsFunc(b.request.Shapes, func(s scenario.Shape) bool { return s.Input == p.Name })
 	}
 	return wanted(p) || !slices.ContainsFunc(b.sig.Inputs, wanted)
 }
@@ -198,7 +199,8 @@ func drawIntegers(t tensor.DataType, of func(rng *rand.Rand) int64) draw {
 func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
 	switch {
 	case g.Constant != nil:
-		return drawValues(p.Type, func(_ *rand.Rand, k int64) any { return g.Constant[k%int64(len(g.Constant))] }), nil
+		return drawValues(p.Type, func(_ *rand.Rand, k int64) any { return g.Constant[k%int64(len(g.Constant))] }),
+			nil
 	case g.OneOf != nil:
 		return drawValues(p.Type, func(rng *rand.Rand, _ int64) any { return g.OneOf[rng.IntN(len(g.OneOf))] }), nil
 	case g.Length != nil:
@@ -270,5 +272,6 @@ func numbers(d scenario.Dist, t tensor.DataType) (draw, error) {
 	if lo > hi {
 		return nil, fmt.Errorf("there is no whole number from %v to %v", d.Min, d.Max)
 	}
-	return drawFloats(t, func(rng *rand.Rand) float64 { return min(lo+math.Floor(rng.Float64()*(hi-lo+1)), hi) }), nil
+	return drawFloats(t,
+		func(rng *rand.Rand) float64 { return min(lo+math.Floor(rng.Float64()*(hi-lo+1)), hi) }), nil
 }

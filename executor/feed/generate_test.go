@@ -44,7 +44,8 @@ func TestRandomValues(t *testing.T) {
 			t.Errorf("%s: another seed gave the same", typ)
 		}
 		if len(a.Requests) != 4 || cmp.Equal(a.Requests[0].Inputs, a.Requests[1].Inputs) {
-			t.Errorf("%s: %d rows, the first two equal: %v", typ, len(a.Requests), cmp.Equal(a.Requests[0].Inputs, a.Requests[1].Inputs))
+			t.Errorf("%s: %d rows, the first two equal: %v",
+				typ, len(a.Requests), cmp.Equal(a.Requests[0].Inputs, a.Requests[1].Inputs))
 		}
 		data := a.Requests[0].Inputs[0].Data
 		for i := range 32 {
@@ -80,11 +81,33 @@ func TestGenerators(t *testing.T) {
 		check func(i int, v int32) bool
 		want  string
 	}{
-		{"constant", scenario.Generator{Constant: []any{int64(7)}}, ints, func(_ int, v int32) bool { return v == 7 }, ""},
-		{"list repeated", scenario.Generator{Constant: []any{int64(1), int64(2)}}, ints, func(i int, v int32) bool { return v == int32(1+i%2) }, ""},
-		{"list that is too long", scenario.Generator{Constant: []any{int64(1), int64(2), int64(3), int64(4), int64(5), int64(6), int64(7)}}, ints, nil, "a list of 7 elements does not fill the shape [6], which takes 6"},
-		{"list that does not fill", scenario.Generator{Constant: []any{int64(1), int64(2), int64(3), int64(4)}}, ints, nil, "a list of 4 elements does not fill the shape [6], which takes 6"},
-		{"no integer in between", scenario.Generator{Dist: &scenario.Dist{Shape: "uniform", Min: 0.2, Max: 0.8, HasMin: true, HasMax: true}}, ints, nil, "there is no whole number from 0.2 to 0.8"},
+		{
+			"constant",
+			scenario.Generator{Constant: []any{int64(7)}},
+			ints,
+			func(_ int, v int32) bool { return v == 7 }, "",
+		},
+		{
+			"list repeated",
+			scenario.Generator{Constant: []any{int64(1), int64(2)}},
+			ints,
+			func(i int, v int32) bool { return v == int32(1+i%2) }, "",
+		},
+		{
+			"list that is too long",
+			scenario.Generator{Constant: []any{int64(1), int64(2), int64(3), int64(4), int64(5), int64(6), int64(7)}},
+			ints, nil, "a list of 7 elements does not fill the shape [6], which takes 6",
+		},
+		{
+			"list that does not fill",
+			scenario.Generator{Constant: []any{int64(1), int64(2), int64(3), int64(4)}},
+			ints, nil, "a list of 4 elements does not fill the shape [6], which takes 6",
+		},
+		{
+			"no integer in between",
+			scenario.Generator{Dist: &scenario.Dist{Shape: "uniform", Min: 0.2, Max: 0.8, HasMin: true, HasMax: true}},
+			ints, nil, "there is no whole number from 0.2 to 0.8",
+		},
 		{"zero", scenario.Generator{Word: "zero"}, ints, func(_ int, v int32) bool { return v == 0 }, ""},
 		{
 			"uniform integers",
@@ -92,11 +115,26 @@ func TestGenerators(t *testing.T) {
 			ints,
 			func(_ int, v int32) bool { return v >= 3 && v <= 5 }, "",
 		},
-		{"one of", scenario.Generator{OneOf: []any{int64(4), int64(9)}}, ints, func(_ int, v int32) bool { return v == 4 || v == 9 }, ""},
+		{
+			"one of",
+			scenario.Generator{OneOf: []any{int64(4), int64(9)}},
+			ints,
+			func(_ int, v int32) bool { return v == 4 || v == 9 }, "",
+		},
 		{"float into an integer", scenario.Generator{Constant: []any{1.5}}, ints, nil, "element 0"},
 		{"text into an integer", scenario.Generator{Constant: []any{"x"}}, ints, nil, "element 0"},
-		{"number for strings", scenario.Generator{Dist: constantDist(1)}, port("x", tensor.Bytes, 6), nil, "cannot be drawn for strings"},
-		{"open shape", scenario.Generator{Word: "zero"}, port("x", tensor.Int32, -1), nil, "say which under `shapes`"},
+		{
+			"number for strings",
+			scenario.Generator{Dist: constantDist(1)},
+			port("x", tensor.Bytes, 6), nil,
+			"cannot be drawn for strings",
+		},
+		{
+			"open shape",
+			scenario.Generator{Word: "zero"},
+			port("x", tensor.Int32, -1), nil,
+			"say which under `shapes`",
+		},
 	} {
 		c.g.Input = "x"
 		d := generated(&scenario.Generate{Default: "random", Inputs: []scenario.Generator{c.g}}, 3)
@@ -124,11 +162,14 @@ func TestGenerators(t *testing.T) {
 // TestWholeRange: integers are drawn from all that their datatype holds.
 func TestWholeRange(t *testing.T) {
 	for typ, limits := range map[tensor.DataType][2]float64{
-		tensor.Uint8: {0, math.MaxUint8}, tensor.Int8: {math.MinInt8, math.MaxInt8}, tensor.Uint16: {0, math.MaxUint16}, tensor.Int16: {math.MinInt16, math.MaxInt16},
-		tensor.Uint32: {0, math.MaxUint32}, tensor.Int32: {math.MinInt32, math.MaxInt32}, tensor.Uint64: {0, math.MaxUint64}, tensor.Int64: {math.MinInt64, math.MaxInt64},
+		tensor.Uint8: {0, math.MaxUint8}, tensor.Int8: {math.MinInt8, math.MaxInt8},
+		tensor.Uint16: {0, math.MaxUint16}, tensor.Int16: {math.MinInt16, math.MaxInt16},
+		tensor.Uint32: {0, math.MaxUint32}, tensor.Int32: {math.MinInt32, math.MaxInt32},
+		tensor.Uint64: {0, math.MaxUint64}, tensor.Int64: {math.MinInt64, math.MaxInt64},
 	} {
 		d := generated(&scenario.Generate{Inputs: []scenario.Generator{{
-			Input: "x", Dist: &scenario.Dist{Shape: "uniform", Min: limits[0], Max: limits[1], HasMin: true, HasMax: true},
+			Input: "x",
+			Dist:  &scenario.Dist{Shape: "uniform", Min: limits[0], Max: limits[1], HasMin: true, HasMax: true},
 		}}}, 1)
 		built, diags := Build(d, &scenario.Request{Batch: 1}, signature(false, 0, port("x", typ, 1000)), 1)
 		if len(diags) > 0 {
@@ -149,11 +190,15 @@ func TestWholeRange(t *testing.T) {
 
 // TestUnsignedConstants: an unsigned integer of 64 bits is sent as it is.
 func TestUnsignedConstants(t *testing.T) {
-	for _, g := range []scenario.Generator{{Constant: []any{uint64(math.MaxUint64)}}, {OneOf: []any{uint64(math.MaxUint64)}}} {
+	for _, g := range []scenario.Generator{
+		{Constant: []any{uint64(math.MaxUint64)}}, {OneOf: []any{uint64(math.MaxUint64)}},
+	} {
 		g.Input = "x"
 		d := generated(&scenario.Generate{Inputs: []scenario.Generator{g}}, 1)
-		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "x:UINT64[2]"), "x[2]=18446744073709551615,18446744073709551615")
-		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "x:INT64[2]"), "error: element 0: 18446744073709551615 does not fit INT64: it is out of range")
+		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "x:UINT64[2]"),
+			"x[2]=18446744073709551615,18446744073709551615")
+		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "x:INT64[2]"),
+			"error: element 0: 18446744073709551615 does not fit INT64: it is out of range")
 	}
 }
 
@@ -170,14 +215,19 @@ func TestGeneratedFile(t *testing.T) {
 		{"x:BYTES[3]", "a\nb\n", `error: input "x" (BYTES): f: the shape takes 3 strings, one a line; 2 found`},
 		{"x:INT32[2]", "12345", `error: input "x" (INT32): f: 5 bytes are no whole number of INT32`},
 		{"x:INT32[3]", "12345678", `error: input "x" (INT32): f: shape [3] has 3 elements, 2 found`},
-		{"x:INT8[2]", npyFile("<i4", "False", "1,", "\x00\x01\x00\x00"), `error: input "x" (INT8): f: [0]: 256 does not fit INT8`},
+		{
+			"x:INT8[2]", npyFile("<i4", "False", "1,", "\x00\x01\x00\x00"),
+			`error: input "x" (INT8): f: [0]: 256 does not fit INT8`,
+		},
 		{"x:INT8[2]", format.NpyMagic, `error: input "x" (INT8): f: this is no NumPy file`},
 	} {
 		name := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(name, []byte(c.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}}}, 2)
+		d := generated(&scenario.Generate{
+			Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}},
+		}, 2)
 		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, c.model), c.want)
 	}
 }
@@ -214,7 +264,9 @@ func TestDraw(t *testing.T) {
 	}
 	for range 1000 {
 		rng := rand.New(rand.NewPCG(3, 4))
-		if v := drawFrom(scenario.Dist{Shape: "normal", Mean: 0, Std: 10, Min: -1, Max: 1, HasMin: true, HasMax: true}, rng); v < -1 || v > 1 {
+		if v := drawFrom(scenario.Dist{
+			Shape: "normal", Mean: 0, Std: 10, Min: -1, Max: 1, HasMin: true, HasMax: true,
+		}, rng); v < -1 || v > 1 {
 			t.Fatalf("%v is outside min and max", v)
 		}
 	}
@@ -241,13 +293,15 @@ func rowsOf(c *Calls, n int) []uint32 {
 }
 
 func TestOrders(t *testing.T) {
-	if diff := cmp.Diff([]uint32{0, 1, 2, 0, 1}, rowsOf(NewCalls(calls(3), Sequential, false, 1, 0), 5)); diff != "" {
+	if diff := cmp.Diff([]uint32{0, 1, 2, 0, 1},
+		rowsOf(NewCalls(calls(3), Sequential, false, 1, 0), 5)); diff != "" {
 		t.Error(diff)
 	}
 	if got := rowsOf(NewCalls(calls(3), Sequential, true, 1, 0), 9); len(got) != 3 {
 		t.Errorf("once gave %v", got)
 	}
-	a, b := rowsOf(NewCalls(calls(50), Shuffle, false, 1, 0), 100), rowsOf(NewCalls(calls(50), Shuffle, false, 1, 0), 100)
+	a, b := rowsOf(NewCalls(calls(50), Shuffle, false, 1, 0),
+		100), rowsOf(NewCalls(calls(50), Shuffle, false, 1, 0), 100)
 	seen := make(map[uint32]bool)
 	for _, r := range a[:50] {
 		seen[r] = true

@@ -212,7 +212,11 @@ func TestThink(t *testing.T) {
 		{scenario.Dist{Shape: "exponential", Mean: 0.5}, 0.5, 0.5},
 		{scenario.Dist{Shape: "normal", Mean: 2, Std: 0.5}, 2, 0.5},
 		{scenario.Dist{Shape: "uniform", Min: 1, Max: 3}, 2, 2 / math.Sqrt(12)},
-		{scenario.Dist{Shape: "values", Values: []float64{0, 1}, Weights: []float64{1, 3}}, 0.75, math.Sqrt(0.75 * 0.25)},
+		{
+			scenario.Dist{Shape: "values", Values: []float64{0, 1}, Weights: []float64{1, 3}},
+			0.75,
+			math.Sqrt(0.75 * 0.25),
+		},
 	} {
 		src := Think(NewCalls(calls(3), Sequential, false, 1, 0), c.dist, 5)
 		again := Think(NewCalls(calls(3), Sequential, false, 1, 0), c.dist, 5)
@@ -234,7 +238,11 @@ func TestThink(t *testing.T) {
 		}
 	}
 	// No draw is a pause of less than nothing, or for ever.
-	for _, d := range []scenario.Dist{{Shape: "normal", Mean: 0, Std: 1e12}, {Shape: "constant", Mean: math.Inf(1)}, {Shape: "constant", Mean: -5}} {
+	for _, d := range []scenario.Dist{
+		{Shape: "normal", Mean: 0, Std: 1e12},
+		{Shape: "constant", Mean: math.Inf(1)},
+		{Shape: "constant", Mean: -5},
+	} {
 		src := Think(NewCalls(calls(1), Sequential, false, 1, 0), d, 5)
 		var turn Turn
 		for k := range uint64(100) {
@@ -246,7 +254,9 @@ func TestThink(t *testing.T) {
 }
 
 func TestMixAllocatesNothing(t *testing.T) {
-	for name, m := range map[string]*Mix{"in turn": NewMix(kinds(2, 3), 1), "drawn": NewMix(weigh(kinds(2, 3), 3, 1), 1)} {
+	for name, m := range map[string]*Mix{
+		"in turn": NewMix(kinds(2, 3), 1), "drawn": NewMix(weigh(kinds(2, 3), 3, 1), 1),
+	} {
 		src := Think(m, scenario.Dist{Shape: "lognormal", Mean: 0.1, Std: 0.2}, 3)
 		var turn Turn
 		var n uint64
@@ -258,8 +268,10 @@ func TestMixAllocatesNothing(t *testing.T) {
 
 func BenchmarkNext(b *testing.B) {
 	for name, src := range map[string]Source{
-		"one": NewCalls(calls(10), Sequential, false, 1, 0), "in turn": NewMix(kinds(2, 3), 1), "drawn": NewMix(weigh(kinds(2, 3), 3, 1), 1),
-		"think": Think(NewCalls(calls(10), Sequential, false, 1, 0), scenario.Dist{Shape: "exponential", Mean: 1}, 1),
+		"one": NewCalls(calls(10), Sequential, false, 1, 0), "in turn": NewMix(kinds(2, 3), 1),
+		"drawn": NewMix(weigh(kinds(2, 3), 3, 1), 1),
+		"think": Think(NewCalls(calls(10), Sequential, false, 1, 0), scenario.Dist{Shape: "exponential", Mean: 1},
+			1),
 	} {
 		b.Run(name, func(b *testing.B) {
 			var turn Turn
@@ -278,21 +290,33 @@ func TestTimestamps(t *testing.T) {
 		want       []int64 // ms
 		err        string
 	}{
-		{"as perf_analyzer writes them", `{"data":[{"a":[1],"timestamp":[0]},{"a":[2],"timestamp":[1500]},{"a":[3],"timestamp":[1500]}]}`, []int64{0, 1500, 1500}, ""},
+		{
+			"as perf_analyzer writes them",
+			`{"data":[{"a":[1],"timestamp":[0]},{"a":[2],"timestamp":[1500]},{"a":[3],"timestamp":[1500]}]}`,
+			[]int64{0, 1500, 1500},
+			"",
+		},
 		{"plain numbers", `{"data":[{"a":[1],"timestamp":3},{"a":[2],"timestamp":4}]}`, []int64{3, 4}, ""},
 		{"none", `{"data":[{"a":[1],"timestamp":[0]},{"a":[2]}]}`, nil, `data.json, row 1 has no "timestamp"`},
-		{"unsorted", `{"data":[{"timestamp":[5]},{"timestamp":[4]}]}`, nil, "data.json, row 1 is due before the row in front of it; times must ascend"},
+		{
+			"unsorted", `{"data":[{"timestamp":[5]},{"timestamp":[4]}]}`, nil,
+			"data.json, row 1 is due before the row in front of it; times must ascend",
+		},
 		{"negative", `{"data":[{"timestamp":[-5]}]}`, nil, `data.json, row 0: "timestamp" is negative: -5`},
 		{"two", `{"data":[{"timestamp":[1,2]}]}`, nil, `data.json, row 0: "timestamp" must be one number: 1,2`},
 		{"NaN", `{"data":[{"timestamp":[NaN]}]}`, nil, `data.json, row 0: "timestamp" must be one number: NaN`},
-		{"huge", `{"data":[{"timestamp":[1e300]}]}`, nil, `data.json, row 0: "timestamp" is more than 292 years: 1e300`},
+		{
+			"huge", `{"data":[{"timestamp":[1e300]}]}`, nil,
+			`data.json, row 0: "timestamp" is more than 292 years: 1e300`,
+		},
 	} {
 		got, diags := Times(dataset(t, c.text))
 		var want []int64
 		for _, ms := range c.want {
 			want = append(want, ms*1e6)
 		}
-		if diff := cmp.Diff(want, got); diff != "" || (c.err == "") != (len(diags) == 0) || len(diags) > 0 && diags[0].Summary != c.err {
+		if diff := cmp.Diff(want, got); diff != "" || (c.err == "") != (len(diags) == 0) ||
+			len(diags) > 0 && diags[0].Summary != c.err {
 			t.Errorf("%s: %v %v, want %v %q", c.name, got, diags, want, c.err)
 		}
 	}
@@ -323,7 +347,8 @@ func TestTimestamps(t *testing.T) {
 	if n, _, diags := Check(dataset(t, text)); n != 1 || len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
-	if n, _, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 || len(diags) > 0 {
+	if n, _, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 ||
+		len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
 }

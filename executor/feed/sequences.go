@@ -25,8 +25,9 @@ type SequenceEntry struct {
 
 // SequenceOptions are what sequences are made of.
 type SequenceOptions struct {
-	Entries []SequenceEntry // kinds of a mix, or one: which one a sequence is, is drawn or takes turns as with Mix
-	Length  *scenario.Dist  // requests of a sequence; nil: as many as its stream has
+	// Kinds of a mix, or one: which one a sequence is, is drawn or takes turns as with Mix
+	Entries []SequenceEntry
+	Length  *scenario.Dist // requests of a sequence; nil: as many as its stream has
 	IDs     *IDs
 	Slots   int // sequences at the same time at most
 	Seed    uint64
@@ -79,7 +80,8 @@ type sequence struct {
 	_      [40]byte
 }
 
-// NewSequences makes the source. With Once, streams are played in their order and then nothing more is begun.
+// NewSequences makes the source. With Once, streams are played in their order and then nothing more
+// is begun.
 func NewSequences(o SequenceOptions) *Sequences {
 	s := &Sequences{o: o, slots: make([]sequence, o.Slots)}
 	s.budget.Store(o.Budget)
@@ -93,7 +95,9 @@ func NewSequences(o SequenceOptions) *Sequences {
 }
 
 func newKind(e SequenceEntry, seed uint64) sequenceKind {
-	k := sequenceKind{order: e.Order, once: e.Once, delays: e.Delays, pool: e.Pool, varied: e.Varied && e.Streams == nil}
+	k := sequenceKind{
+		order: e.Order, once: e.Once, delays: e.Delays, pool: e.Pool, varied: e.Varied && e.Streams == nil,
+	}
 	for _, steps := range e.Streams {
 		stream := make([]*backends.Call, len(steps))
 		for i, at := range steps {

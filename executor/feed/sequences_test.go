@@ -69,7 +69,8 @@ func TestSteps(t *testing.T) {
 		{"rows without sequences", nil, constant(7), []uint32{0, 1, 2, 3, 4, 0, 1}},
 	} {
 		s := NewSequences(SequenceOptions{
-			Entries: []SequenceEntry{{Calls: stepsOf(5), Streams: c.streams}}, Length: c.length, IDs: NewIDs(5, 6, 0, 0), Slots: 1,
+			Entries: []SequenceEntry{{Calls: stepsOf(5), Streams: c.streams}}, Length: c.length,
+			IDs: NewIDs(5, 6, 0, 0), Slots: 1,
 		})
 		for i, q := range whole(t, s, 0, 3) {
 			var rows []uint32
@@ -90,7 +91,8 @@ func TestSteps(t *testing.T) {
 func TestLengthsAreDrawn(t *testing.T) {
 	seen := map[int]bool{}
 	o := SequenceOptions{
-		Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: &scenario.Dist{Shape: "uniform", Min: 16, Max: 24}, IDs: NewIDs(1, 100, 0, 0), Slots: 1, Seed: 3,
+		Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: &scenario.Dist{Shape: "uniform", Min: 16, Max: 24},
+		IDs: NewIDs(1, 100, 0, 0), Slots: 1, Seed: 3,
 	}
 	lengths := func() (all []int) {
 		for _, q := range whole(t, NewSequences(o), 0, 300) {
@@ -128,7 +130,8 @@ func TestOrderOfStreams(t *testing.T) {
 	entry := func(order Order) []SequenceEntry {
 		return []SequenceEntry{{Calls: stepsOf(4), Streams: streams, Order: order}}
 	}
-	if got := firsts(SequenceOptions{Entries: entry(Sequential)}, 9); !slices.Equal(got, []uint32{0, 1, 2, 3, 0, 1, 2, 3, 0}) {
+	if got := firsts(SequenceOptions{Entries: entry(Sequential)},
+		9); !slices.Equal(got, []uint32{0, 1, 2, 3, 0, 1, 2, 3, 0}) {
 		t.Errorf("sequential: %v", got)
 	}
 	shuffled := firsts(SequenceOptions{Entries: entry(Shuffle), Seed: 5}, 8)
@@ -151,7 +154,11 @@ func TestOrderOfStreams(t *testing.T) {
 func TestOnceAndParts(t *testing.T) {
 	for part := range 2 {
 		s := NewSequences(SequenceOptions{
-			Entries: []SequenceEntry{{Calls: stepsOf(5), Streams: [][]int{{0}, {1}, {2}, {3}, {4}}, Once: true}}, IDs: NewIDs(1, 10, part, 2), Slots: 2, Part: part, Parts: 2,
+			Entries: []SequenceEntry{{Calls: stepsOf(5), Streams: [][]int{{0}, {1}, {2}, {3}, {4}}, Once: true}},
+			IDs:     NewIDs(1, 10, part, 2),
+			Slots:   2,
+			Part:    part,
+			Parts:   2,
 		})
 		var rows []uint32
 		var turn Turn
@@ -184,9 +191,13 @@ func TestKindsOfSequences(t *testing.T) {
 	}
 }
 
-// TestBudget: sequences have so many requests together, the last is cut; what is left out is there again.
+// TestBudget: sequences have so many requests together, the last is cut; what is left out is there
+// again.
 func TestBudget(t *testing.T) {
-	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(4), IDs: NewIDs(1, 9, 0, 0), Slots: 2, Budget: 10})
+	s := NewSequences(SequenceOptions{
+		Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(4), IDs: NewIDs(1, 9, 0, 0), Slots: 2,
+		Budget: 10,
+	})
 	var turn Turn
 	s.Next(1, 0, &turn) // four are taken, of which three are given back
 	if !s.Finish(1, &turn) || !turn.Fields.End {
@@ -207,7 +218,9 @@ func TestBudget(t *testing.T) {
 }
 
 func TestFinish(t *testing.T) {
-	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(3), IDs: NewIDs(1, 2, 0, 0), Slots: 2})
+	s := NewSequences(SequenceOptions{
+		Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(3), IDs: NewIDs(1, 2, 0, 0), Slots: 2,
+	})
 	var turn Turn
 	if s.Finish(0, &turn) {
 		t.Error("a slot on which nothing began has something to finish")
@@ -236,7 +249,10 @@ func TestIDs(t *testing.T) {
 	const slots = 12
 	for _, c := range []struct{ from, to uint64 }{{1, 12}, {17, 30}, {1, 3 * mostCells}} {
 		ids := NewIDs(c.from, c.to, 0, 0)
-		s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: &scenario.Dist{Shape: "uniform", Min: 1, Max: 4}, IDs: ids, Slots: slots})
+		s := NewSequences(SequenceOptions{
+			Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: &scenario.Dist{Shape: "uniform", Min: 1, Max: 4},
+			IDs: ids, Slots: slots,
+		})
 		var live sync.Map
 		var all sync.WaitGroup
 		for slot := range slots {
@@ -313,8 +329,11 @@ func TestIDsOfTheWholeRange(t *testing.T) {
 
 func BenchmarkSequences(b *testing.B) {
 	s := NewSequences(SequenceOptions{
-		Entries: []SequenceEntry{{Calls: stepsOf(64), Streams: [][]int{{0, 1, 2}, {4, 5, 6, 7}}, Order: Random, Weight: 1}, {Calls: stepsOf(8), Weight: 2}},
-		Length:  &scenario.Dist{Shape: "normal", Mean: 20, Std: 4}, IDs: NewIDs(1, 4294967295, 0, 0), Slots: 64,
+		Entries: []SequenceEntry{
+			{Calls: stepsOf(64), Streams: [][]int{{0, 1, 2}, {4, 5, 6, 7}}, Order: Random, Weight: 1},
+			{Calls: stepsOf(8), Weight: 2},
+		},
+		Length: &scenario.Dist{Shape: "normal", Mean: 20, Std: 4}, IDs: NewIDs(1, 4294967295, 0, 0), Slots: 64,
 	})
 	var turn Turn
 	var src Source = s
@@ -336,7 +355,9 @@ func BenchmarkSequences(b *testing.B) {
 
 // TestNoIDIsFree: a slot for which there is no id begins nothing, rather than wait for ever.
 func TestNoIDIsFree(t *testing.T) {
-	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: constant(2), IDs: NewIDs(1, 2, 0, 0), Slots: 3})
+	s := NewSequences(SequenceOptions{
+		Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: constant(2), IDs: NewIDs(1, 2, 0, 0), Slots: 3,
+	})
 	var turn Turn
 	if !s.Next(0, 0, &turn) || !s.Next(1, 1, &turn) || s.Next(2, 2, &turn) {
 		t.Error("three slots have two ids")

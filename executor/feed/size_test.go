@@ -27,7 +27,9 @@ func TestTooMuch(t *testing.T) {
 	f.Close()
 	fp32, text := port("x", tensor.FP32, -1), port("x", tensor.Bytes, -1)
 	file := func(name string) *scenario.Dataset {
-		return &scenario.Dataset{Name: "main", Source: "file", Files: []scenario.Path{{Name: name}}, Order: "sequential", AtEnd: "repeat"}
+		return &scenario.Dataset{
+			Name: "main", Source: "file", Files: []scenario.Path{{Name: name}}, Order: "sequential", AtEnd: "repeat",
+		}
 	}
 	for _, c := range []struct {
 		name  string
@@ -40,8 +42,16 @@ func TestTooMuch(t *testing.T) {
 		{"4096 rows of 1 MiB", generated(&scenario.Generate{Default: "zero"}, 4096), fp32, 1 << 18, 1},
 		{"strings", generated(&scenario.Generate{Default: "random"}, 1), text, 1 << 30, 1},
 		{"a dimension beyond all memory", generated(&scenario.Generate{Default: "random"}, 1), fp32, 1 << 40, 1},
-		{"100 rows of 1 MiB in batches of 63", generated(&scenario.Generate{Default: "zero"}, 100), fp32, 1 << 18, 63},
-		{"a file of 3 GiB as a tensor", generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: big}}}}, 16), fp32, 3 << 28, 1},
+		{
+			"100 rows of 1 MiB in batches of 63", generated(&scenario.Generate{Default: "zero"}, 100), fp32, 1 << 18,
+			63,
+		},
+		{
+			"a file of 3 GiB as a tensor",
+			generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: big}}}},
+				16),
+			fp32, 3 << 28, 1,
+		},
 		{"a file of 3 GiB as rows", file(big), fp32, 1, 1},
 		{"a device", file("/dev/zero"), fp32, 1, 1},
 	} {
@@ -51,7 +61,9 @@ func TestTooMuch(t *testing.T) {
 		r := &scenario.Request{Batch: c.batch, Shapes: []scenario.Shape{{Input: "x", Dims: []int64{c.dim}}}}
 		_, diags := Build(c.d, r, signature(true, 64, c.port), 1)
 		runtime.ReadMemStats(&after)
-		if len(diags) == 0 || !strings.Contains(diags[0].Summary, "GiB") && !strings.Contains(diags[0].Summary, "can be held") && !strings.Contains(diags[0].Summary, "not a regular file") {
+		if len(diags) == 0 ||
+			!strings.Contains(diags[0].Summary, "GiB") && !strings.Contains(diags[0].Summary, "can be held") &&
+				!strings.Contains(diags[0].Summary, "not a regular file") {
 			t.Errorf("%s: %v", c.name, diags)
 		}
 		// What a refusal takes is the rows it had to see, 100 MiB at most here.
@@ -67,7 +79,9 @@ func TestFileOnce(t *testing.T) {
 	if err := os.WriteFile(name, make([]byte, 4<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}}}, 3)
+	d := generated(&scenario.Generate{
+		Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}},
+	}, 3)
 	built, diags := Build(d, &scenario.Request{Batch: 1}, signature(true, 0, port("x", tensor.FP32, -1)), 1)
 	if len(diags) > 0 || len(built.Requests) != 3 {
 		t.Fatal(len(built.Requests), diags)
@@ -83,7 +97,8 @@ func TestNothingExpected(t *testing.T) {
 	for text, refused := range map[string]bool{
 		`{"data":[{"x":[1]}]}`: true, `{"data":[{"x":[1]}],"validation_data":[{"OUT":[1]}]}`: false,
 	} {
-		_, diags := Build(dataset(t, text), &scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: true, Relative: 0.1, Sample: 1}}, sig, 1)
+		_, diags := Build(dataset(t, text),
+			&scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: true, Relative: 0.1, Sample: 1}}, sig, 1)
 		if (len(diags) == 1 && diags[0].Code == "nothing-expected") != refused {
 			t.Errorf("%s: %v", text, diags)
 		}
@@ -92,7 +107,8 @@ func TestNothingExpected(t *testing.T) {
 
 // TestNotAskedFor: an expected output that the plan leaves out is told and not waited for.
 func TestNotAskedFor(t *testing.T) {
-	d := files(t, "r.json", `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"o":[1],"p":[2]},{"o":[3],"p":[4]}]}`)
+	d := files(t, "r.json",
+		`{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"o":[1],"p":[2]},{"o":[3],"p":[4]}]}`)
 	sig := model(t, 0, "a:INT8[1] -> o:INT8[1] p:INT8[1]")
 	for _, c := range []struct {
 		asked  string
@@ -109,7 +125,8 @@ func TestNotAskedFor(t *testing.T) {
 			r.Outputs = []scenario.Wanted{{Name: c.asked}}
 		}
 		built, diags := Build(d, r, sig, 1)
-		if got := show(built); got != c.want || diags.HasErrors() || len(diags) != c.told || c.told > 0 && diags[0].Code != codeUnasked {
+		if got := show(built); got != c.want || diags.HasErrors() || len(diags) != c.told ||
+			c.told > 0 && diags[0].Code != codeUnasked {
 			t.Errorf("%q %+v: %s, %v; want %s and %d warnings", c.asked, c.expect, got, diags, c.want, c.told)
 		}
 	}

@@ -17,9 +17,11 @@ func TestTimeUnitWithoutTimes(t *testing.T) {
 	} {
 		pos := source.Pos{File: "plan.yaml", Line: 3, Column: 9}
 		_, _, diags := Check(&scenario.Dataset{
-			Name: "main", Source: "rows", Rows: []scenario.Row{{JSON: row}}, TimeUnit: time.Millisecond, TimeUnitPos: pos,
+			Name: "main", Source: "rows", Rows: []scenario.Row{{JSON: row}}, TimeUnit: time.Millisecond,
+			TimeUnitPos: pos,
 		})
-		if got := diags.Error(); want == "" && len(diags) > 0 || want != "" && (len(diags) != 1 || diags[0].Summary != want || diags[0].Pos != pos) {
+		if got := diags.Error(); want == "" && len(diags) > 0 ||
+			want != "" && (len(diags) != 1 || diags[0].Summary != want || diags[0].Pos != pos) {
 			t.Errorf("%s: %s, want %q", row, got, want)
 		}
 	}

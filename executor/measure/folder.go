@@ -235,10 +235,14 @@ func (f *Folder) publish(now int64) {
 		return
 	}
 	l := &Progress{
-		At: now, Sent: f.hold.Sent + f.ramp.Sent, OK: f.hold.OK() + f.ramp.OK(), Failed: f.hold.Failed() +
+		At:   now,
+		Sent: f.hold.Sent + f.ramp.Sent,
+		OK:   f.hold.OK() + f.ramp.OK(),
+		Failed: f.hold.Failed() +
 			f.ramp.Failed(),
 		InFlight: f.inFlight(),
-		Rate:     float64(f.recentOK) / (float64(now-f.progressAt) / nsPerSecond), N: f.recent.N(),
+		Rate:     float64(f.recentOK) / (float64(now-f.progressAt) / nsPerSecond),
+		N:        f.recent.N(),
 	}
 	l.P50, _ = f.recent.Rank(50)
 	l.P99, _ = f.recent.Rank(99)

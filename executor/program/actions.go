@@ -57,7 +57,8 @@ func models(s *scenario.Stage) []scenario.Action {
 // inputs are unknown.
 func (p *Program) Loads(t *scenario.Target, model string) bool {
 	return model != "" && slices.ContainsFunc(p.Plan.Stages, func(s *scenario.Stage) bool {
-		return s.Request.Target == t && slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.LoadModel == model })
+		return s.Request.Target == t &&
+			slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.LoadModel == model })
 	})
 }
 

@@ -26,16 +26,29 @@ func TestAmount(t *testing.T) {
 		why   string
 	}{
 		{`rate: '${0.8 * stage("find").requests.rate}'`, 500, 400, ""},
-		{`rate: '${0.8 * stage("find").requests.rate}'`, 0, 0, `${0.8 * stage("find").requests.rate} is 0/s here; a rate is above 0 and at most 10000000/s`},
-		{`rate: '${0.8 * stage("find").requests.rate}'`, -1, 0, `${0.8 * stage("find").requests.rate} has no value: stage("find").requests.rate: stage find was skipped`},
+		{
+			`rate: '${0.8 * stage("find").requests.rate}'`, 0, 0,
+			`${0.8 * stage("find").requests.rate} is 0/s here; a rate is above 0 and at most 10000000/s`,
+		},
+		{
+			`rate: '${0.8 * stage("find").requests.rate}'`, -1, 0,
+			`${0.8 * stage("find").requests.rate} has no value: stage("find").requests.rate: stage find was skipped`,
+		},
 		{`rate: '${max(100/s, 0.8 * stage("find").requests.rate)}'`, 10, 100, ""},
-		{`rate: '${100 * stage("find").requests.rate}'`, 1e6, 0, `${100 * stage("find").requests.rate} is 1e+08/s here; a rate is above 0 and at most 10000000/s`},
+		{
+			`rate: '${100 * stage("find").requests.rate}'`, 1e6, 0,
+			`${100 * stage("find").requests.rate} is 1e+08/s here; a rate is above 0 and at most 10000000/s`,
+		},
 		{`concurrency: '${0.8 * stage("find").in_flight.max}'`, 13, 10, ""}, // 10.4
 		{`concurrency: '${stage("find").in_flight.max / 4}'`, 14, 4, ""},    // 3.5
-		{`concurrency: '${0.1 * stage("find").in_flight.max}'`, 4, 0, `${0.1 * stage("find").in_flight.max} is 0.4 here; requests in flight are from 1 to 65536`},
+		{
+			`concurrency: '${0.1 * stage("find").in_flight.max}'`, 4, 0,
+			`${0.1 * stage("find").in_flight.max} is 0.4 here; requests in flight are from 1 to 65536`,
+		},
 		{`concurrency: '${stage("find").in_flight.max * stage("find").in_flight.max}'`, 1000, 0, ""},
 	} {
-		p, diags := compiling(t, "stages:\n  - {id: find, load: {concurrency: 1}, for: 1s}\n  - {id: hold, load: {"+c.load+"}, for: 1s}")
+		p, diags := compiling(t,
+			"stages:\n  - {id: find, load: {concurrency: 1}, for: 1s}\n  - {id: hold, load: {"+c.load+"}, for: 1s}")
 		if diags.HasErrors() {
 			if c.want == 0 && c.why == "" {
 				continue // refused when it was compiled
@@ -55,10 +68,12 @@ func TestAmount(t *testing.T) {
 func TestAmountsOf(t *testing.T) {
 	for _, load := range []string{
 		`rate: {ramp: [{to: 10/s, hold: 1s}, {to: '${2 * stage("find").requests.rate}', hold: 1s}]}`,
-		`rate: {search: {from: '${0.5 * stage("find").requests.rate}', to: '${2 * stage("find").requests.rate}', while: latency.p50 < 1s}}`,
+		`rate: {search: {from: '${0.5 * stage("find").requests.rate}', to: '${2 * ` +
+			`stage("find").requests.rate}', while: latency.p50 < 1s}}`,
 		`concurrency: {search: {from: 1, to: '${2 * stage("find").in_flight.max}', while: latency.p50 < 1s}}`,
 	} {
-		p, diags := compiling(t, "stages:\n  - {id: find, load: {concurrency: 1}, for: 1s}\n  - {id: hold, load: {"+load+"}, for: 1s}")
+		p, diags := compiling(t,
+			"stages:\n  - {id: find, load: {concurrency: 1}, for: 1s}\n  - {id: hold, load: {"+load+"}, for: 1s}")
 		if diags.HasErrors() {
 			t.Errorf("%s: %v", load, diags)
 			continue

@@ -48,7 +48,8 @@ func readBaseline(d *draft) {
 
 func reportNoResult(d *draft, base *scenario.Baseline, err error) {
 	first, rest, more := strings.Cut(err.Error(), "\n")
-	diag := d.fail(base.File.Pos, codeBaseline, "the baseline %s is not a result that can be read: %s", base.File.Name, first)
+	diag := d.fail(base.File.Pos, codeBaseline, "the baseline %s is not a result that can be read: %s",
+		base.File.Name, first)
 	if diag.Detail = "a baseline is the result.json of an earlier run"; more {
 		diag.Detail += fmt.Sprintf("; %d more mistakes in it", 1+strings.Count(rest, "\n"))
 	}
@@ -72,7 +73,8 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, d.program.Plan.Name)
 		d.warn(base.File.Pos, codeBaseline,
 			"folder %s holds no result of plan %q that passed", base.File.Name, d.program.Plan.Name).
-			Detail = fmt.Sprintf("assertions with `baseline` will be %s", map[bool]string{true: "skipped", false: "inconclusive"}[base.IfMissing == ifMissingSkip])
+			Detail = fmt.Sprintf("assertions with `baseline` will be %s",
+			map[bool]string{true: "skipped", false: "inconclusive"}[base.IfMissing == ifMissingSkip])
 	}
 	return isFolder
 }

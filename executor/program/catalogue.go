@@ -55,7 +55,8 @@ func keeperOf(n *Node) *boundTarget {
 
 // InProcess reports whether one of the node's servers runs in this process.
 func (n *Node) InProcess() bool {
-	return slices.ContainsFunc(n.entries, func(k *boundTarget) bool { return k != nil && k.abilities.Has(backends.SharesProcess) })
+	return slices.ContainsFunc(n.entries,
+		func(k *boundTarget) bool { return k != nil && k.abilities.Has(backends.SharesProcess) })
 }
 
 // Lacks says why a node cannot produce a row whatever its targets can, or "".
@@ -71,7 +72,8 @@ func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 		return "it needs a closed loop (`concurrency`)"
 	case r.From == metric.Series && firstTarget(n).Statistics == "none":
 		return "the target says `statistics: none`"
-	case backends.AbilityOf(r.Needs) == backends.Sequences && n.Sequences == nil && (k == nil || k.lacks(r.Needs) == ""):
+	case backends.AbilityOf(r.Needs) == backends.Sequences && n.Sequences == nil &&
+		(k == nil || k.lacks(r.Needs) == ""):
 		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
 	case n.InProcess() && (r.Name == metric.ClientCPU || r.Name == metric.ClientPerSent):
 		return "its server runs in this process, and the CPU time of the two cannot be told apart"

@@ -15,7 +15,8 @@ import (
 // compiling reads and compiles the stages of a plan; lines count from `stages:`, which is line 1.
 func compiling(t *testing.T, stages string) (*Program, source.Diagnostics) {
 	t.Helper()
-	text := "version: 1\ntargets: {main: {backend: kserve, url: \"http://h:1\", model: m}, other: {backend: triton, url: \"grpc://h:2\", model: m}}\n" +
+	text := "version: 1\ntargets: {main: {backend: kserve, url: \"http://h:1\", model: m}, other: {backend: " +
+		"triton, url: \"grpc://h:2\", model: m}}\n" +
 		"defaults: {target: main}\n" + strings.TrimPrefix(stages, "\n")
 	plan, diags := scenario.Parse("p", []byte(text), scenario.Overrides{})
 	if plan == nil {
@@ -166,7 +167,11 @@ func TestPlays(t *testing.T) {
 		{`matrix: {n: [1, 2]}, batch: "${matrix.n}", load: {concurrency: 1}`, "0:1 0:2 1:2 1:1 2:1 2:2"},
 		{`load: {concurrency: [1, 2]}`, "0:1 0:2 1:2 1:1 2:1 2:2"},
 		{`load: {concurrency: {levels: {from: 1, to: 2, while: latency.p50 < 1s}}}`, "0:1 0:2 1:1 1:2 2:1 2:2"},
-		{`matrix: {n: [7, 8]}, batch: "${matrix.n}", load: {concurrency: {levels: {from: 1, to: 2, while: latency.p50 < 1s}}}`, "0:7,1 0:7,2 0:8,1 0:8,2 1:8,1 1:8,2 1:7,1 1:7,2 2:7,1 2:7,2 2:8,1 2:8,2"},
+		{
+			`matrix: {n: [7, 8]}, batch: "${matrix.n}", load: {concurrency: {levels: {from: 1, to: 2, while: ` +
+				`latency.p50 < 1s}}}`,
+			"0:7,1 0:7,2 0:8,1 0:8,2 1:8,1 1:8,2 1:7,1 1:7,2 2:7,1 2:7,2 2:8,1 2:8,2",
+		},
 	} {
 		p, diags := compiling(t, "stages:\n  - {id: s, repeat: 3, for: 1s, "+c.stage+"}")
 		if diags.HasErrors() {

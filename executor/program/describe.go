@@ -192,8 +192,10 @@ func describeNode(p *Program, n *Node) NodeDescription {
 	d := NodeDescription{
 		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: labelOf(n), From: plan.Formula, After: []EdgeText{},
 		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
-		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
-		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight), Assertions: texts(n.Checks),
+		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD,
+		Decides: plan.Decides, Outside: bound(plan.Outside),
+		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight),
+		Assertions: texts(n.Checks),
 	}
 	if !s.Warmup.IsZero() {
 		d.Warmup = spanText(s.Warmup)

@@ -65,7 +65,9 @@ func (d *draft) warn(pos source.Pos, code, format string, args ...any) *source.D
 
 // report adds a diagnostic. Points and levels share the lines of the plan, so what was reported in
 // the same words is not reported again; the caller's changes to it are lost then.
-func (d *draft) report(s source.Severity, pos source.Pos, code, format string, args ...any) *source.Diagnostic {
+func (d *draft) report(
+	s source.Severity, pos source.Pos, code, format string, args ...any,
+) *source.Diagnostic {
 	diag := source.Diagnostic{Severity: s, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)}
 	if !d.isNew(diag) {
 		return &diag

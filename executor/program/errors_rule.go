@@ -42,11 +42,13 @@ func addErrorsRule(d *draft, n *Node) {
 	}
 	a := scenario.Assertion{
 		ID: DefaultErrors, Severity: result.Gate, OnNoData: "inconclusive", Use: n.Stage.IDPos,
-		Description: "built in, because no gate here says how many errors are allowed: write one, such as errors.ratio < 0.1%",
-		That:        source.Text{Text: metric.ErrorsCount + " == 0", Pos: n.Stage.IDPos},
+		Description: "built in, because no gate here says how many errors are allowed: write one, such as " +
+			"errors.ratio < 0.1%",
+		That: source.Text{Text: metric.ErrorsCount + " == 0", Pos: n.Stage.IDPos},
 	}
 	if len(parts) > 0 {
-		a.Description = "built in, because the gates here limit some errors and not all: write one such as errors.ratio < 0.1% besides"
+		a.Description = "built in, because the gates here limit some errors and not all: write one such as " +
+			"errors.ratio < 0.1% besides"
 		a.That.Text = metric.ErrorsCount + " <= " + strings.Join(parts, " + ")
 	}
 	n.Checks = append(n.Checks, compileCheck(d, a, n.scope))
@@ -138,7 +140,8 @@ func falseFor(c Check, n *Node) (classes []string) {
 // fine: errors.ratio <= 100%.
 func allowsAny(c Check, n *Node) bool {
 	t := c.Program.Truth(allFail{n, c, "", 0})
-	return len(c.Program.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" && t.Limit.Need == 0 && t.Limit.V == 1
+	return len(c.Program.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" &&
+		t.Limit.Need == 0 && t.Limit.V == 1
 }
 
 // lintNoLimit warns of a condition that names errors of n and limits none.
@@ -201,7 +204,9 @@ func (f allFail) Quantity(r expression.Ref) expression.Quantity {
 	case failed, row.Name == metric.RequestsCount:
 		v = f.requests(r, own)
 	case row.OfErrors():
-	case own && slices.Contains([]string{metric.RequestsRate, metric.Throughput, metric.Goodput, metric.GoodputRatio}, row.Name):
+	case own &&
+		slices.Contains([]string{metric.RequestsRate, metric.Throughput, metric.Goodput, metric.GoodputRatio},
+			row.Name):
 	default:
 		return unknown
 	}

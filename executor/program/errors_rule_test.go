@@ -21,12 +21,13 @@ func TestErrorsRule(t *testing.T) {
 		"errors.timeout.ratio < 1%":    "errors.count <= errors.timeout.count",
 		"errors.timeout.ratio < 1% and errors.timeout.count < 5": "errors.count <= errors.timeout.count",
 		// if all requests fail with one class, it is true
-		"errors.timeout.ratio < 1% or errors.mismatch.count == 0":   "errors.count == 0",
-		`phase("up").errors.ratio < 1%`:                             `errors.count <= phase("up").errors.count`,
-		`phase("up").mix("b").errors.reset.ratio < 1%`:              `errors.count <= phase("up").mix("b").errors.reset.count`,
-		`mix("a").errors.ratio < 1% and mix("b").errors.ratio < 1%`: `errors.count <= mix("a").errors.count + mix("b").errors.count`,
-		`mix("a").errors.ratio < 1% and errors.ratio < 1%`:          none,
-		`stage("before").errors.count == 0 and latency.p50 < 1s`:    "errors.count == 0",
+		"errors.timeout.ratio < 1% or errors.mismatch.count == 0": "errors.count == 0",
+		`phase("up").errors.ratio < 1%`:                           `errors.count <= phase("up").errors.count`,
+		`phase("up").mix("b").errors.reset.ratio < 1%`:            `errors.count <= phase("up").mix("b").errors.reset.count`,
+		`mix("a").errors.ratio < 1% and mix("b").errors.ratio < 1%`: `errors.count <= mix("a").errors.count + ` +
+			`mix("b").errors.count`,
+		`mix("a").errors.ratio < 1% and errors.ratio < 1%`:       none,
+		`stage("before").errors.count == 0 and latency.p50 < 1s`: "errors.count == 0",
 		// which is not there, and so it is skipped
 		"errors.count <= baseline.errors.count":                              "errors.count == 0",
 		"errors.count <= baseline.errors.count and errors.timeout.count < 5": "errors.count == 0",
@@ -116,9 +117,14 @@ func TestLimitsOnErrors(t *testing.T) {
 		{"errors.timeout.ratio <= 100%", "errors.count <= errors.timeout.count", false},
 		{`mix("a").errors.ratio <= 100%`, `errors.count <= mix("a").errors.count`, false},
 		{`mix("a").errors.count < 5`, `errors.count <= mix("a").errors.count`, false},
-		{"errors.timeout.count == 0 and errors.dial.count < 3", "errors.count <= errors.timeout.count + errors.dial.count", false},
-		{"errors.count == errors.timeout.count", "errors.count <= errors.dial.count + errors.tls.count + errors.write.count + errors.reset.count + " +
-			"errors.status.count + errors.protocol.count + errors.decode.count + errors.mismatch.count + errors.cancelled.count + errors.server.count + errors.client.count", false},
+		{
+			"errors.timeout.count == 0 and errors.dial.count < 3",
+			"errors.count <= errors.timeout.count + errors.dial.count", false,
+		},
+		{"errors.count == errors.timeout.count", "errors.count <= errors.dial.count + errors.tls.count + " +
+			"errors.write.count + errors.reset.count + " +
+			"errors.status.count + errors.protocol.count + errors.decode.count + errors.mismatch.count + " +
+			"errors.cancelled.count + errors.server.count + errors.client.count", false},
 	} {
 		for _, severity := range []string{"gate", "warn"} {
 			rule, warned := c.rule, c.warned
@@ -149,7 +155,8 @@ stages:
 			if warned != (at >= 0) {
 				t.Errorf("%s (%s): warnings %v", c.that, severity, p.Warnings)
 			}
-			if at >= 0 && (p.Warnings[at].Pos.Line != 12 || !strings.Contains(p.Warnings[at].Detail, "errors.ratio < 1%")) {
+			if at >= 0 &&
+				(p.Warnings[at].Pos.Line != 12 || !strings.Contains(p.Warnings[at].Detail, "errors.ratio < 1%")) {
 				t.Errorf("%s: %+v", c.that, p.Warnings[at])
 			}
 		}

@@ -47,6 +47,7 @@ func readRows(d *draft, r scenario.Request) {
 // unreadable reports whether the plan's own list says that a dataset cannot be read yet.
 func unreadable(p *Program, data *scenario.Dataset) bool {
 	return slices.ContainsFunc(p.Plan.Later, func(l source.Diagnostic) bool {
-		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") || data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
+		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") ||
+			data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
 	})
 }

@@ -19,22 +19,27 @@ import (
 // pathKeys are the keys of the plan that name a file to read, each with a plan that reads it from
 // FILE. A folder is read by those that begin with "dir".
 var pathKeys = map[string]string{
-	"plan.extends":         "version: 1\nextends: FILE\n",
-	"plan.baseline":        "HEAD\nbaseline: FILE\n",
-	"baseline.file":        "HEAD\nbaseline: {file: FILE, if_missing: skip}\n",
-	"tls.ca":               "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: {ca: FILE}}\nSTAGES",
-	"tls.cert":             "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: {cert: FILE, key: GOOD}}\nSTAGES",
-	"tls.key":              "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: {cert: GOOD, key: FILE}}\nSTAGES",
-	"dataset.file":         "HEAD\ndata: {file: FILE}\n",
-	"dataset.file json":    "HEAD\ndata: {file: FILE, format: json}\n",
-	"dataset.file list":    "HEAD\ndata: {file: [GOOD, FILE]}\n",
-	"dataset.dir":          "HEAD\ndata: {dir: FILE}\n",
-	"generator_map.file":   "HEAD\ndata: {generate: {x: {file: FILE}}}\n",
-	"intervals.file":       "HEAD\nstages: [{id: s, load: {intervals: {file: FILE, unit: ms}}, for: 1s}]\n",
-	"schedule.file":        "HEAD\nstages: [{id: s, load: {schedule: {file: FILE, unit: ms}}}]\n",
-	"bodies":               "HEAD\ndata: {bodies: FILE}\n",
-	"inprocess.server_dir": "version: 1\ntarget: {backend: triton_inprocess, model: m, inprocess: {server_dir: FILE, repository: .}}\nSTAGES",
-	"inprocess.repository": "version: 1\ntarget: {backend: triton_inprocess, model: m, inprocess: {repository: FILE}}\nSTAGES",
+	"plan.extends":  "version: 1\nextends: FILE\n",
+	"plan.baseline": "HEAD\nbaseline: FILE\n",
+	"baseline.file": "HEAD\nbaseline: {file: FILE, if_missing: skip}\n",
+	"tls.ca": "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: " +
+		"{ca: FILE}}\nSTAGES",
+	"tls.cert": "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: " +
+		"{cert: FILE, key: GOOD}}\nSTAGES",
+	"tls.key": "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: " +
+		"{cert: GOOD, key: FILE}}\nSTAGES",
+	"dataset.file":       "HEAD\ndata: {file: FILE}\n",
+	"dataset.file json":  "HEAD\ndata: {file: FILE, format: json}\n",
+	"dataset.file list":  "HEAD\ndata: {file: [GOOD, FILE]}\n",
+	"dataset.dir":        "HEAD\ndata: {dir: FILE}\n",
+	"generator_map.file": "HEAD\ndata: {generate: {x: {file: FILE}}}\n",
+	"intervals.file":     "HEAD\nstages: [{id: s, load: {intervals: {file: FILE, unit: ms}}, for: 1s}]\n",
+	"schedule.file":      "HEAD\nstages: [{id: s, load: {schedule: {file: FILE, unit: ms}}}]\n",
+	"bodies":             "HEAD\ndata: {bodies: FILE}\n",
+	"inprocess.server_dir": "version: 1\ntarget: {backend: triton_inprocess, model: m, inprocess: " +
+		"{server_dir: FILE, repository: .}}\nSTAGES",
+	"inprocess.repository": "version: 1\ntarget: {backend: triton_inprocess, model: m, inprocess: " +
+		"{repository: FILE}}\nSTAGES",
 }
 
 // pathDefinitions are the keys of the schema that hold a path.
@@ -86,7 +91,8 @@ func pathDefinitions(t *testing.T) []string {
 // place is refused at its line, at once and without being read.
 func TestOnlyRegularFiles(t *testing.T) {
 	for _, key := range pathDefinitions(t) {
-		of := strings.NewReplacer("overlay_", "", "extension.", "plan.", "plan_with_defaults.", "plan.", "profile.", "plan.").Replace(key)
+		of := strings.NewReplacer("overlay_",
+			"", "extension.", "plan.", "plan_with_defaults.", "plan.", "profile.", "plan.").Replace(key)
 		if pathKeys[of] == "" && of != "output.dir" { // which is written
 			t.Errorf("the key %s names a path and is not tried here", key)
 		}
@@ -111,11 +117,14 @@ func TestOnlyRegularFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, text := range pathKeys {
-		for kind, file := range map[string]string{"named pipe": at("pipe"), "socket": at("socket"), "device": "/dev/zero", "folder": at("folder")} {
+		for kind, file := range map[string]string{
+			"named pipe": at("pipe"), "socket": at("socket"), "device": "/dev/zero", "folder": at("folder"),
+		} {
 			if kind == "folder" && (key == "dataset.dir" || strings.HasPrefix(key, "inprocess")) {
 				continue
 			}
-			plan := strings.ReplaceAll(text, "HEAD", "version: 1\ntarget: {backend: kserve, url: \"http://h:1\", model: m}")
+			plan := strings.ReplaceAll(text, "HEAD",
+				"version: 1\ntarget: {backend: kserve, url: \"http://h:1\", model: m}")
 			stages := "stages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"
 			if plan = strings.ReplaceAll(plan, "STAGES", stages); !strings.Contains(plan, "stages:") {
 				plan += stages
@@ -132,7 +141,8 @@ func TestOnlyRegularFiles(t *testing.T) {
 // refusedAt reports whether an error on a line says what kind of file was found.
 func refusedAt(diags source.Diagnostics, line int, kind string) bool {
 	return slices.ContainsFunc(diags, func(d source.Diagnostic) bool {
-		says := strings.Contains(d.Summary, kind) || strings.Contains(d.Summary, "is a file, not a folder") || strings.Contains(d.Summary, "no Triton found in")
+		says := strings.Contains(d.Summary, kind) || strings.Contains(d.Summary, "is a file, not a folder") ||
+			strings.Contains(d.Summary, "no Triton found in")
 		return d.Severity == source.Error && d.Pos.Line == line && says
 	})
 }

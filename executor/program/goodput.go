@@ -16,13 +16,15 @@ func compileGoodput(d *draft) {
 			continue // its target is wrong, which has been reported
 		}
 		for _, x := range n.Stage.Goodput {
-			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later && row.From == metric.Sample && lacksRow(n, row, n.entries[0]) == "" {
+			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later &&
+				row.From == metric.Sample && lacksRow(n, row, n.entries[0]) == "" {
 				continue // see later
 			}
 			row := bindableRow(n, x.Metric.Text)
 			if row == nil {
 				why := "not every request has a value of it"
-				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && lacksRow(n, known, n.entries[0]) != "" {
+				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok &&
+					lacksRow(n, known, n.entries[0]) != "" {
 					why = lacksRow(n, known, n.entries[0])
 				}
 				d.fail(x.Metric.Pos, codeGoodput,

@@ -31,7 +31,8 @@ func lintAllHolds(d *draft, c Check, n *Node) {
 	for _, ref := range c.Program.Refs {
 		from := ref.Leaf.Row.From
 		pos := c.Assertion.That.At(ref.At[0])
-		if ref.Node != "" || ref.Phase != "" || ref.Baseline || from != metric.Sample && from != metric.Flow || d.alreadyReported(pos, codeAllHolds) {
+		if ref.Node != "" || ref.Phase != "" || ref.Baseline || from != metric.Sample && from != metric.Flow ||
+			d.alreadyReported(pos, codeAllHolds) {
 			continue
 		}
 		d.warn(pos, codeAllHolds, "%s is taken over all %d holds together", ref, spans).Detail = detail

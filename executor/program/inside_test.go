@@ -31,7 +31,8 @@ stages: [{id: s, load: {concurrency: 1}, for: 5 requests}]
 	for _, d := range diags {
 		got = append(got, d.Pos.String()+" "+d.Code+" "+d.Summary+" "+d.Nearest)
 	}
-	const want = "plan.yaml:8:7 bad-target target \"main\": inprocess.options has no \"log_verbosity\" log_verbose\n" +
+	const want = "plan.yaml:8:7 bad-target target \"main\": inprocess.options has no \"log_verbosity\" " +
+		"log_verbose\n" +
 		"plan.yaml:10:7 bad-target target \"main\": inprocess.options.log_info: \"maybe\" is not true or false "
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)

@@ -62,7 +62,8 @@ func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
-		diag := d.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint)
+		diag := d.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name,
+			t.Endpoint)
 		diag.Allowed = scenario.Built("target.endpoint", k.Endpoints)
 		diag.Nearest = source.Nearest(t.Endpoint, diag.Allowed)
 	}
@@ -99,7 +100,8 @@ func (k *boundTarget) lacks(need string) string {
 		return "backend " + k.kind.Name + " keeps no server statistics"
 	case ability == backends.Scrape:
 		return "the target names no `metrics` to read"
-	case ability&(backends.Stream|backends.TokenEvents) != 0 && slices.Contains(k.kind.Keys, "streaming") && !k.streaming:
+	case ability&(backends.Stream|backends.TokenEvents) != 0 && slices.Contains(k.kind.Keys, "streaming") &&
+		!k.streaming:
 		return "the target does not say `streaming: true`"
 	}
 	return fmt.Sprintf("backend %s has no %s here", k.kind.Name, need)

@@ -17,7 +17,8 @@ func collectLater(d *draft) {
 	p := d.program
 	// such a key is to be removed, not to be waited for
 	p.Later = slices.DeleteFunc(slices.Clone(p.Plan.Later), func(diag source.Diagnostic) bool {
-		return slices.ContainsFunc(d.unread, func(key string) bool { return diag.Path == key || strings.HasPrefix(diag.Path, key+"/") })
+		return slices.ContainsFunc(d.unread,
+			func(key string) bool { return diag.Path == key || strings.HasPrefix(diag.Path, key+"/") })
 	})
 	for _, diag := range d.diags { // what another package cannot do yet is no mistake of the plan
 		if diag.Code == codeNotBuilt {
@@ -65,7 +66,10 @@ func absentBackend(p *Program, t *scenario.Target, k *backends.Kind) {
 
 // notInBinary gathers once what is not in this binary, and how to get one that has it.
 func notInBinary(p *Program, pos source.Pos, what, how string) {
-	diag := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: "this binary was built without " + what, Detail: how}
+	diag := source.Diagnostic{
+		Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: "this binary was built without " + what,
+		Detail: how,
+	}
 	if !slices.ContainsFunc(p.Later, func(o source.Diagnostic) bool { return o.Pos == diag.Pos }) {
 		p.Later = append(p.Later, diag)
 	}

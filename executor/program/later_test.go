@@ -16,7 +16,8 @@ func small(t scenario.Target, assert string) *scenario.Plan {
 	target := &t
 	target.Name, target.Pos = "main", source.Pos{File: "p", Line: 2, Column: 1}
 	for i, name := range []string{"backend", "url", "endpoint"} {
-		target.Keys = append(target.Keys, scenario.Key{Name: name, Pos: source.Pos{File: "p", Line: 3 + i, Column: 3}})
+		target.Keys = append(target.Keys,
+			scenario.Key{Name: name, Pos: source.Pos{File: "p", Line: 3 + i, Column: 3}})
 	}
 	if t.Endpoint == "" {
 		target.Keys = target.Keys[:2]
@@ -24,12 +25,17 @@ func small(t scenario.Target, assert string) *scenario.Plan {
 	data := &scenario.Dataset{Name: "main", Generate: &scenario.Generate{Default: "random"}, Count: 1}
 	stage := &scenario.Stage{
 		ID: "s", Request: scenario.Request{Target: target, Data: data, Batch: 1}, Repeat: 1,
-		Load: scenario.Concurrency{Level: scenario.Fixed{Value: scenario.Level{Value: 1, Text: "1"}}}, Extent: scenario.For{Span: scenario.Span{Duration: time.Second}},
+		Load:   scenario.Concurrency{Level: scenario.Fixed{Value: scenario.Level{Value: 1, Text: "1"}}},
+		Extent: scenario.For{Span: scenario.Span{Duration: time.Second}},
 	}
 	if assert != "" {
-		stage.Assert = []scenario.Assertion{{ID: "s/1", That: source.Text{Text: assert, Pos: source.Pos{File: "p", Line: 9, Column: 7}}}}
+		stage.Assert = []scenario.Assertion{
+			{ID: "s/1", That: source.Text{Text: assert, Pos: source.Pos{File: "p", Line: 9, Column: 7}}},
+		}
 	}
-	return &scenario.Plan{Targets: []*scenario.Target{target}, Datasets: []*scenario.Dataset{data}, Stages: []*scenario.Stage{stage}}
+	return &scenario.Plan{
+		Targets: []*scenario.Target{target}, Datasets: []*scenario.Dataset{data}, Stages: []*scenario.Stage{stage},
+	}
 }
 
 // TestLater: what the language has and this version cannot run compiles, and says so at its line;
@@ -45,22 +51,89 @@ func TestLater(t *testing.T) {
 		later  string // those that refuse to run it
 	}{
 		{"a kind that can run", scenario.Target{Backend: "kserve", URL: "http://h:1"}, "latency.p50 < 1s", "", ""},
-		{"a kind that is known", open, "latency.p50 < 1s", "", "3:3 not-built-yet: backend openai is not built yet"},
-		{"a metric that is known", open, "errors.count == 0 and ttft.p95 < 1s", "", "3:3 not-built-yet: backend openai is not built yet\n9:29 not-built-yet: ttft is not measured yet"},
-		{"tokens without streaming", shut, "tokens.output.rate > 5/s", "", "3:3 not-built-yet: backend openai is not built yet\n9:7 not-built-yet: tokens.output.rate is not measured yet"},
-		{"token times without streaming", shut, "ttft.p95 < 1s", "9:7 unknown-metric: ttft cannot be measured here: this version does not measure it yet", ""},
-		{"token times without text", scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true}, "ttft.p95 < 1s", "9:7 unknown-metric: ttft cannot be measured here: this version does not measure it yet", ""},
-		{"tokens of triton", scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true, Endpoint: "vllm"}, "tokens.output.p50 < 9", "9:7 unknown-metric: tokens.output cannot be measured here: this version does not measure it yet", ""},
-		{"response gaps of triton", scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true}, "response_gap.p50 < 1s", "", ""},
-		{"statistics of kserve", scenario.Target{Backend: "kserve", URL: "grpc://h:1"}, "server.queue.mean < 1s", "9:7 unknown-metric: there is no metric server.queue.mean", ""},
-		{"a GPU without metrics", scenario.Target{Backend: "kserve", URL: "grpc://h:1"}, "gpu.power.mean < 1", "9:7 unknown-metric: gpu.power cannot be measured here: the target names no `metrics` to read", ""},
-		{"a GPU", scenario.Target{Backend: "kserve", URL: "grpc://h:1", Metrics: &scenario.Metrics{URL: "http://h/metrics"}}, "gpu.memory.max < 1GiB", "", ""},
-		{"no endpoint of triton's", scenario.Target{Backend: "triton", URL: "http://h:1", Endpoint: "chat"}, "", "5:3 not-allowed: target \"main\": backend triton has no endpoint \"chat\"", ""},
-		{"no endpoint at all", scenario.Target{Backend: "kserve", URL: "http://h:1", Endpoint: "infer"}, "", "5:3 key-not-read: backend kserve does not read \"endpoint\"", ""},
+		{
+			"a kind that is known", open, "latency.p50 < 1s", "",
+			"3:3 not-built-yet: backend openai is not built yet",
+		},
+		{
+			"a metric that is known", open, "errors.count == 0 and ttft.p95 < 1s", "",
+			"3:3 not-built-yet: backend openai is not built yet\n9:29 not-built-yet: ttft is not measured yet",
+		},
+		{
+			"tokens without streaming", shut, "tokens.output.rate > 5/s", "",
+			"3:3 not-built-yet: backend openai is not built yet\n9:7 not-built-yet: tokens.output.rate is not " +
+				"measured yet",
+		},
+		{
+			"token times without streaming", shut, "ttft.p95 < 1s",
+			"9:7 unknown-metric: ttft cannot be measured here: this version does not measure it yet", "",
+		},
+		{
+			"token times without text",
+			scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true},
+			"ttft.p95 < 1s", "9:7 unknown-metric: ttft cannot be measured here: this version does not measure it yet",
+			"",
+		},
+		{
+			"tokens of triton",
+			scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true, Endpoint: "vllm"},
+			"tokens.output.p50 < 9",
+			"9:7 unknown-metric: tokens.output cannot be measured here: this version does not measure it yet", "",
+		},
+		{
+			"response gaps of triton",
+			scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true},
+			"response_gap.p50 < 1s", "", "",
+		},
+		{
+			"statistics of kserve",
+			scenario.Target{Backend: "kserve", URL: "grpc://h:1"},
+			"server.queue.mean < 1s",
+			"9:7 unknown-metric: there is no metric server.queue.mean", "",
+		},
+		{
+			"a GPU without metrics",
+			scenario.Target{Backend: "kserve", URL: "grpc://h:1"},
+			"gpu.power.mean < 1",
+			"9:7 unknown-metric: gpu.power cannot be measured here: the target names no `metrics` to read", "",
+		},
+		{
+			"a GPU",
+			scenario.Target{Backend: "kserve", URL: "grpc://h:1", Metrics: &scenario.Metrics{URL: "http://h/metrics"}},
+			"gpu.memory.max < 1GiB", "", "",
+		},
+		{
+			"no endpoint of triton's",
+			scenario.Target{Backend: "triton", URL: "http://h:1", Endpoint: "chat"},
+			"",
+			"5:3 not-allowed: target \"main\": backend triton has no endpoint \"chat\"", "",
+		},
+		{
+			"no endpoint at all",
+			scenario.Target{Backend: "kserve", URL: "http://h:1", Endpoint: "infer"},
+			"",
+			"5:3 key-not-read: backend kserve does not read \"endpoint\"", "",
+		},
 		{"no URL", scenario.Target{Backend: "kserve"}, "", "2:1 missing-key: target \"main\" has no `url`", ""},
-		{"no URL in process", scenario.Target{Backend: "triton_inprocess"}, "", "", "3:3 not-built-yet: this binary was built without backend triton_inprocess"},
-		{"a URL in process", scenario.Target{Backend: "triton_inprocess", URL: "http://h:1"}, "", "4:3 scheme: target \"main\": backend triton_inprocess has no URL", ""},
-		{"a scheme that is not spoken", scenario.Target{Backend: "openai", URL: "grpc://h:1"}, "", "4:3 scheme: target \"main\": backend openai does not speak grpc://", "3:3 not-built-yet: backend openai is not built yet"},
+		{
+			"no URL in process",
+			scenario.Target{Backend: "triton_inprocess"},
+			"", "",
+			"3:3 not-built-yet: this binary was built without backend triton_inprocess",
+		},
+		{
+			"a URL in process",
+			scenario.Target{Backend: "triton_inprocess", URL: "http://h:1"},
+			"",
+			"4:3 scheme: target \"main\": backend triton_inprocess has no URL", "",
+		},
+		{
+			"a scheme that is not spoken",
+			scenario.Target{Backend: "openai", URL: "grpc://h:1"},
+			"",
+			"4:3 scheme: target \"main\": backend openai does not speak grpc://",
+			"3:3 not-built-yet: backend openai is not built yet",
+		},
 	} {
 		program, diags := Compile(small(row.target, row.assert), all.Kinds())
 		if got := told(diags); got != row.want {

@@ -82,12 +82,14 @@ func lintFewTried(d *draft, n *Node) {
 		sd = r.Arrivals.CV * math.Sqrt(planned)
 	}
 	for _, c := range n.While {
-		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned-2*sd || d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
+		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned-2*sd ||
+			d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
 			continue
 		}
 		change := fmt.Sprintf("`for: %d requests`", c.Needed)
 		if e.Span.Duration > 0 {
-			change += fmt.Sprintf(", or begin at %.0f/s", math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
+			change += fmt.Sprintf(", or begin at %.0f/s",
+				math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
 		}
 		d.warn(c.Assertion.That.Pos, codeFewSamples,
 			"a trial at %s sends %.0f requests%s, %s needs %d",
@@ -105,7 +107,8 @@ func byChance(sd float64) string {
 }
 
 func fewSamplesFor(d *draft, c Check, who string) {
-	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(p) && !d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
+	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(p) &&
+		!d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
 		d.warn(c.Assertion.That.Pos, CodeNoEffect,
 			"\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).
 			Detail = "it is read once, so there are no samples that could be too few: leave the key out"
@@ -169,13 +172,16 @@ func lintUndrained(d *draft, n *Node) {
 	}
 	slots := max(n.Level.Value, 1)
 	for _, c := range n.Checks {
-		if p := c.Program; p == nil || slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) || p.Truth(openAtEnd(slots)).Is != 0 || d.alreadyReported(n.Stage.DrainPos, codeUndrained) {
+		if p := c.Program; p == nil ||
+			slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) ||
+			p.Truth(openAtEnd(slots)).Is != 0 || d.alreadyReported(n.Stage.DrainPos, codeUndrained) {
 			continue
 		}
 		d.warn(n.Stage.DrainPos, codeUndrained,
 			"stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known",
 			n.ID, slots, c.Assertion.That.Text).
-			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow some, as in errors.ratio < 1%"
+			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow " +
+			"some, as in errors.ratio < 1%"
 	}
 }
 
@@ -246,7 +252,8 @@ func lintCrowded(d *draft, n *Node) {
 	d.warn(n.Stage.LoadPos, codeCrowded,
 		"at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
-		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`", c.Assertion.That.Text, what)
+		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`",
+		c.Assertion.That.Text, what)
 }
 
 // lintDrops warns of open loops that may drop any share of their requests: what was never sent is
@@ -258,13 +265,15 @@ func lintDrops(d *draft, n *Node) {
 	}
 	for _, c := range gatesOf(n) {
 		if slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
-			return strings.HasPrefix(r.Leaf.Row.Name, "dropped.") || slices.Contains([]string{metric.GoodputRatio, metric.OfferedRate}, r.Leaf.Row.Name)
+			return strings.HasPrefix(r.Leaf.Row.Name, "dropped.") ||
+				slices.Contains([]string{metric.GoodputRatio, metric.OfferedRate}, r.Leaf.Row.Name)
 		}) {
 			return
 		}
 	}
 	d.warn(n.Stage.LoadPos, codeNoDropLimit, "no gate of stage %q limits the requests that it drops", n.ID).
-		Detail = "what was dropped is no error, and in no latency: assert dropped.ratio < 1%, or use `overflow: wait`"
+		Detail = "what was dropped is no error, and in no latency: assert dropped.ratio < 1%, or use " +
+		"`overflow: wait`"
 }
 
 // peakRate is the highest rate that the plan itself writes; 0: there is none.
@@ -316,7 +325,8 @@ func lintConditional(d *draft, s *stagePoints) {
 		return
 	}
 	for _, need := range s.first().Needs {
-		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, codeUnreachable) {
+		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" &&
+			other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, codeUnreachable) {
 			d.warn(s.first().IDPos, codeSkippable,
 				"stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"

@@ -12,7 +12,10 @@ import (
 )
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
-var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, CodeNoEffect, codeNoLimit, codeNoDropLimit}
+var lintCodes = []string{
+	codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained,
+	codeUnseen, codeCrowded, codeSkippable, codeUnreachable, CodeNoEffect, codeNoLimit, codeNoDropLimit,
+}
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that
 // is done.
@@ -175,7 +178,8 @@ stages:
 }
 
 func lintsOf(diags source.Diagnostics) source.Diagnostics {
-	return slices.DeleteFunc(slices.Clone(diags), func(d source.Diagnostic) bool { return !slices.Contains(lintCodes, d.Code) })
+	return slices.DeleteFunc(slices.Clone(diags),
+		func(d source.Diagnostic) bool { return !slices.Contains(lintCodes, d.Code) })
 }
 
 // TestNoFalseAlarm: none of them warns of an example of the language, nor of the plans that come
@@ -187,7 +191,8 @@ func TestNoFalseAlarm(t *testing.T) {
 		t.Fatal(files, shipped)
 	}
 	for _, file := range append(files, shipped...) {
-		plan, diags := scenario.LoadFile(file, scenario.Overrides{Env: func(string) (string, bool) { return "", false }})
+		plan, diags := scenario.LoadFile(file,
+			scenario.Overrides{Env: func(string) (string, bool) { return "", false }})
 		if plan == nil {
 			t.Errorf("%s: %v", file, diags)
 			continue

@@ -108,7 +108,9 @@ func (n *Node) Amounts(v expression.Values) (a Amounts, why string) {
 
 // searchOf returns the search between two values.
 func searchOf(q scenario.Search, from, to float64, open bool) *load.Search {
-	s := &load.Search{From: from, To: to, Precision: q.Precision, Amount: q.Amount, Confirm: q.Confirm, Whole: !open}
+	s := &load.Search{
+		From: from, To: to, Precision: q.Precision, Amount: q.Amount, Confirm: q.Confirm, Whole: !open,
+	}
 	if open {
 		s.Unit = "/s"
 	}

@@ -65,7 +65,8 @@ func (e *excess) unit(u *Unit) {
 	}
 	for t, rate := range sum {
 		if shown := e.machine.Shown[t]; shown.Rate > 0 && rate > shown.Rate {
-			e.warn(u.Members[0].Plays[0].Node.Stage.LoadPos, "the stages of this group send %s over %s together, and it has sent %s on time",
+			e.warn(u.Members[0].Plays[0].Node.Stage.LoadPos, "the stages of this group send %s over %s together, "+
+				"and it has sent %s on time",
 				result.Format("1/s", rate), t, result.Format("1/s", shown.Rate))
 		}
 	}
@@ -80,7 +81,8 @@ func (e *excess) node(n *Node) (over string, rate float64) {
 	case !ok:
 	case n.Open && shown.Rate == 0: // nothing was on time: nothing is known
 	case n.Open && level.Value > shown.Rate:
-		e.warn(level.Pos, "%s over %s, and it has sent %s on time", result.Format("1/s", level.Value), over, result.Format("1/s", shown.Rate))
+		e.warn(level.Pos, "%s over %s, and it has sent %s on time", result.Format("1/s", level.Value), over,
+			result.Format("1/s", shown.Rate))
 	case !n.Open && level.Value > float64(shown.Slots):
 		e.warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", level.Value, over, shown.Slots)
 	}
@@ -96,8 +98,10 @@ func (e *excess) warn(pos source.Pos, format string, args ...any) {
 		return
 	}
 	e.diags = append(e.diags, source.Diagnostic{
-		Severity: source.Warning, Code: codeBeyond, Pos: pos, Summary: "the plan asks for more than this machine has shown: " + fmt.Sprintf(format, args...),
-		Detail: "this client may become the bottleneck: use a machine with more cores, or run `sluice calibrate` again while this one does nothing else",
+		Severity: source.Warning, Code: codeBeyond, Pos: pos,
+		Summary: "the plan asks for more than this machine has shown: " + fmt.Sprintf(format, args...),
+		Detail: "this client may become the bottleneck: use a machine with more cores, or run `sluice " +
+			"calibrate` again while this one does nothing else",
 	})
 }
 

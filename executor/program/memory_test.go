@@ -23,7 +23,8 @@ stages:
 		t.Fatal(diags)
 	}
 	program, diags := Compile(plan, all.Kinds())
-	const want = "4:52 not-built-yet: this binary was built without cuda shared memory\n5:64 not-built-yet: this binary was built without cuda shared memory"
+	const want = "4:52 not-built-yet: this binary was built without cuda shared memory\n5:64 not-built-yet: " +
+		"this binary was built without cuda shared memory"
 	if got := told(program.Later); told(diags) != "" || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", diags, got, want)
 	}

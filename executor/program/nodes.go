@@ -181,7 +181,8 @@ func checkConnections(d *draft, n *Node) {
 			continue
 		}
 		d.fail(pos, codeConnections, "%d requests in flight do not fit %d connections", int(most), shared).
-			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or leave it out"
+			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or " +
+			"leave it out"
 	}
 }
 

@@ -55,7 +55,8 @@ assert:
 		for _, a := range plan.Assert {
 			assert = append(assert, a.ID)
 		}
-		if got := strings.Join(stages, " "); err != nil || got != row.want || strings.Join(assert, " ") != row.assert {
+		if got := strings.Join(stages, " "); err != nil || got != row.want ||
+			strings.Join(assert, " ") != row.assert {
 			t.Errorf("--only %s: %s, assertions %v, %v", row.only, got, assert, err)
 		}
 		program, diags := Compile(plan, all.Kinds())
@@ -87,7 +88,8 @@ stages:
       - {id: right, target: a, data: rows, load: {concurrency: 1}, warmup: 2 sessions, for: 10 requests}
 `
 	for only, want := range map[string]string{
-		"points": "", "left": "", "points left": "", "shared": "10:73", "right": "14:76", "chat": "4:16 4:53 7:11", "shared chat": "4:16 4:53 7:11 10:73",
+		"points": "", "left": "", "points left": "", "shared": "10:73", "right": "14:76", "chat": "4:16 4:53 7:11",
+		"shared chat": "4:16 4:53 7:11 10:73",
 	} {
 		plan, diags := scenario.Parse("p", []byte(text), scenario.Overrides{})
 		if diags.HasErrors() {

@@ -120,7 +120,8 @@ func (s *Parts) add(n *Node, at expression.Place, phases []phase) {
 		scope.Spans = phases[i].spans
 	}
 	if at.Mix != "" {
-		if scope.Entry = slices.IndexFunc(n.Stage.Mix, func(e scenario.Entry) bool { return e.Name == at.Mix }); scope.Entry < 0 {
+		if scope.Entry = slices.IndexFunc(n.Stage.Mix,
+			func(e scenario.Entry) bool { return e.Name == at.Mix }); scope.Entry < 0 {
 			return
 		}
 	}

@@ -18,7 +18,8 @@ func TestLastHold(t *testing.T) {
 	for stage, to := range map[string]int64{
 		"  - {id: s, " + ramp + "}\n":          2e9,
 		"  - {id: s, " + ramp + ", for: 5m}\n": math.MaxInt64,
-		"  - parallel:\n      - {id: s, " + ramp + ", until: others}\n      - {id: o, load: {concurrency: 1}, for: 50s}\n": math.MaxInt64,
+		"  - parallel:\n      - {id: s, " + ramp +
+			", until: others}\n      - {id: o, load: {concurrency: 1}, for: 50s}\n": math.MaxInt64,
 	} {
 		p, diags := compiling(t, "\nstages:\n"+stage)
 		if diags.HasErrors() {

@@ -31,7 +31,10 @@ func (a bounds) plus(b bounds) bounds {
 
 // planNode is what one repeat of a node will do.
 func planNode(n *Node) Planned {
-	p := Planned{Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n), Formula: n.Load.Formula}
+	p := Planned{
+		Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n),
+		Formula: n.Load.Formula,
+	}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}

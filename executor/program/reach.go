@@ -23,7 +23,8 @@ func checkReach(d *draft) {
 	for i, s := range d.stages {
 		first := s.first()
 		switch {
-		case first.When == "failure" && !slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
+		case first.When == "failure" &&
+			!slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
 			d.warn(first.IDPos, codeUnreachable,
 				"stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
 				Detail = "name the stages whose failure it is for"
@@ -41,7 +42,8 @@ func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFail
 		if !must.has(at, i) || len(other.first().Needs) == 0 {
 			continue
 		}
-		if fine := slices.ContainsFunc(other.first().Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }); fine {
+		if fine := slices.ContainsFunc(other.first().Needs,
+			func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }); fine {
 			continue
 		}
 		d.fail(s.first().IDPos, codeUnreachable,

@@ -18,13 +18,15 @@ import (
 func readTimes(d *draft, n *Node) {
 	switch l := n.Stage.Load.(type) {
 	case scenario.Intervals:
-		readList(d, n, l.File, "gaps", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
+		readList(d, n, l.File, "gaps", int64(l.Unit),
+			func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
 	case scenario.Schedule:
 		if l.File == nil {
 			rowTimes(d, n)
 			return
 		}
-		readList(d, n, *l.File, "times", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
+		readList(d, n, *l.File, "times", int64(l.Unit),
+			func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
 		if n.Recorded != nil && load.Count(timesOf(n.Recorded, l), 0, math.MaxInt64) == 0 {
 			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
@@ -45,7 +47,9 @@ type list struct {
 }
 
 // readList reads a file once for all nodes that play it.
-func readList(d *draft, n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error)) {
+func readList(
+	d *draft, n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error),
+) {
 	key := list{at.Name, kind, unit}
 	known, done := d.lists[key]
 	if done {

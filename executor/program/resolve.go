@@ -143,7 +143,8 @@ func (s *scope) named(id string) (*Node, error) {
 		}
 		names := ids(st.nodes)
 		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id, len(names)), Allowed: names,
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id, len(names)),
+			Allowed: names,
 		}
 	}
 	for _, st := range d.program.Plan.Stages {
@@ -154,7 +155,8 @@ func (s *scope) named(id string) (*Node, error) {
 	stage, _, _ := strings.Cut(id, "[")
 	if st := d.byID[stage]; st != nil && stage != id {
 		names := ids(st.nodes)
-		return nil, expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
+		return nil,
+			expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
 	}
 	return nil, expression.NoStage(id, ids(d.program.Nodes))
 }
@@ -226,7 +228,10 @@ func checkPlace(n *Node, at expression.Place, p *scenario.Plan) error {
 	if names := composingModels(n); at.Model != "" && !slices.Contains(names, at.Model) {
 		what := fmt.Sprintf("no target of stage %q names %q among its composing models", n.Stage.ID, at.Model)
 		if len(names) == 0 {
-			return &expression.NameError{Part: expression.InModel, Summary: what, Detail: "list the models that it calls under the target's `composing_models`"}
+			return &expression.NameError{
+				Part: expression.InModel, Summary: what,
+				Detail: "list the models that it calls under the target's `composing_models`",
+			}
 		}
 		return expression.Missing(what, at.Model, names, expression.InModel)
 	}
@@ -267,7 +272,9 @@ func lacksAt(n *Node, at expression.Place, leaf metric.Leaf) string {
 		return "it is known for the whole node only, not for a phase or an entry of the mix"
 	case at.Model != "" && (leaf.Row.From != metric.Series || scraped):
 		return `of a composing model only the server's own numbers are known, such as server.queue.mean`
-	case scraped && !slices.ContainsFunc(n.Stage.Entries(), func(e scenario.Entry) bool { return e.Request.Target.Metrics != nil }):
+	case scraped &&
+		!slices.ContainsFunc(n.Stage.Entries(),
+			func(e scenario.Entry) bool { return e.Request.Target.Metrics != nil }):
 		return "its target names no metrics endpoint: add `metrics: {url: …}`"
 	case scraped:
 		return ""

@@ -118,7 +118,8 @@ func checkIDs(d *draft) {
 				break
 			}
 			p := o.Sequences
-			if p == nil || n.Stage.Group == nil || n.Stage.Group != o.Stage.Group || p.From == q.From && p.To == q.To || p.To < q.From || q.To < p.From {
+			if p == nil || n.Stage.Group == nil || n.Stage.Group != o.Stage.Group ||
+				p.From == q.From && p.To == q.To || p.To < q.From || q.To < p.From {
 				continue
 			}
 			d.fail(q.IDsPos, CodeSequences,

@@ -25,12 +25,21 @@ func TestSequenceMistakes(t *testing.T) {
 	for _, c := range []struct{ stage, want string }{
 		{"load: {rate: 5/s, of: sequences}, for: 1s", "counts sequences, and its requests form none"},
 		{"load: {concurrency: 1}, for: 5 sequences", "lasts for sequences, and its requests form none"},
-		{"load: {concurrency: 1}, warmup: 5 sequences, for: 1s", "the warm-up of stage \"s\" lasts for sequences, and its requests form none"},
-		{"load: {concurrency: 1}, until: {stable: {window: 5 sequences}}, sequences: {}", "a window cannot be a number of sequences"},
+		{
+			"load: {concurrency: 1}, warmup: 5 sequences, for: 1s",
+			"the warm-up of stage \"s\" lasts for sequences, and its requests form none",
+		},
+		{
+			"load: {concurrency: 1}, until: {stable: {window: 5 sequences}}, sequences: {}",
+			"a window cannot be a number of sequences",
+		},
 		{"load: {concurrency: 2}, batch: 2, for: 1s, sequences: {}", "batch is 2, but the requests form sequences"},
 		{"load: {concurrency: 4}, for: 1s, sequences: {ids: {to: 3}}", "3 ids are fewer than the 4"},
 		{"load: {rate: 4/s}, for: 1s, sequences: {live: 9, ids: {from: 1, to: 8}}", "8 ids are fewer than the 9"},
-		{"load: {rate: 4/s, of: sequences}, for: 1s, sequences: {live: 9}", "\"live\" does not fit `of: sequences`"},
+		{
+			"load: {rate: 4/s, of: sequences}, for: 1s, sequences: {live: 9}",
+			"\"live\" does not fit `of: sequences`",
+		},
 		{"load: {concurrency: 1}, for: 1s, assert: [sequences.rate > 1/s]", "its requests form no sequences"},
 	} {
 		got := mistakes(t, `
@@ -61,7 +70,8 @@ stages:
       - {id: b, sequences: {ids: {from: 50, to: 90}}}
       - {id: c, sequences: {ids: {from: 91, to: 99}}}
 `)
-	if want := `ids 50 to 90 have some in common with those of stage "a"`; !strings.Contains(got, want) || strings.Count(got, "have some in common") != 1 {
+	if want := `ids 50 to 90 have some in common with those of stage "a"`; !strings.Contains(got, want) ||
+		strings.Count(got, "have some in common") != 1 {
 		t.Errorf("%s", got)
 	}
 }

@@ -47,7 +47,9 @@ func resolveStored(d *draft, at expression.Place, path string) (metric.Leaf, err
 	}
 	leaf, err := expression.Find(c, path)
 	if err == nil && n != nil && n.Metrics[leaf.Row.Name] == nil {
-		err = &expression.NameError{Summary: fmt.Sprintf("the baseline did not measure %s on stage %q", leaf.Row.Name, at.Node)}
+		err = &expression.NameError{
+			Summary: fmt.Sprintf("the baseline did not measure %s on stage %q", leaf.Row.Name, at.Node),
+		}
 	}
 	return leaf, err
 }

@@ -44,7 +44,9 @@ type unwatched struct {
 }
 
 // whyUnwatchable is nil where the assertion can become certainly false while n runs.
-func whyUnwatchable(n *Node, a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool) *unwatched {
+func whyUnwatchable(
+	n *Node, a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool,
+) *unwatched {
 	for _, r := range p.Refs {
 		if !own(r) {
 			continue
@@ -52,7 +54,8 @@ func whyUnwatchable(n *Node, a scenario.Assertion, p *expression.Program, own fu
 		if why := unknownWhileRunning(n, r); why != "" {
 			return &unwatched{
 				a.That.At(r.At[0]), fmt.Sprintf("`abort` cannot watch %s: %s", r, why),
-				"it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of requests; percentiles against a constant. " +
+				"it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of requests; " +
+					"percentiles against a constant. " +
 					"With `every` it can watch what is known for a window",
 			}
 		}
@@ -62,7 +65,8 @@ func whyUnwatchable(n *Node, a scenario.Assertion, p *expression.Program, own fu
 	}
 	return &unwatched{
 		a.That.Pos, fmt.Sprintf("`abort` has no effect: %s is never certainly false before the end", a.That.Text),
-		"a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must be compared with a constant; leave `abort` out, or compare otherwise",
+		"a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must be compared " +
+			"with a constant; leave `abort` out, or compare otherwise",
 	}
 }
 

@@ -15,18 +15,46 @@ import (
 func TestAbortRefused(t *testing.T) {
 	for _, c := range []struct{ stage, assert, want string }{
 		{"", "latency.mean < 5ms", "`abort` cannot watch latency.mean: it can come back until the stage is over"},
-		{"", "errors.ratio < 5% and throughput > 9/s", "`abort` cannot watch throughput: it can come back until the stage is over"},
+		{
+			"", "errors.ratio < 5% and throughput > 9/s",
+			"`abort` cannot watch throughput: it can come back until the stage is over",
+		},
 		{"", "client.cpu < 85%", "`abort` cannot watch client.cpu: it is read when the stage is over"},
-		{"", "'scrape(\"x\").max < 3'", "`abort` cannot watch scrape(\"x\").max: it is read when the stage is over"},
-		{"", "server.failures.count == 0", "`abort` cannot watch server.failures.count: it is read when the stage is over"},
+		{
+			"", "'scrape(\"x\").max < 3'",
+			"`abort` cannot watch scrape(\"x\").max: it is read when the stage is over",
+		},
+		{
+			"", "server.failures.count == 0",
+			"`abort` cannot watch server.failures.count: it is read when the stage is over",
+		},
 		{"", "incomplete.count == 0", "`abort` cannot watch incomplete.count: it is known when the stage is over"},
-		{"", "requests.count > 100", "`abort` has no effect: requests.count > 100 is never certainly false before the end"},
+		{
+			"", "requests.count > 100",
+			"`abort` has no effect: requests.count > 100 is never certainly false before the end",
+		},
 		{"", "latency.max > 1s", "`abort` has no effect: latency.max > 1s is never certainly false before the end"},
-		{"", "latency.p99 < 2 * latency.p50", "`abort` has no effect: latency.p99 < 2 * latency.p50 is never certainly false before the end"},
-		{"", "errors.count / requests.count < 0.1", "`abort` has no effect: errors.count / requests.count < 0.1 is never certainly false before the end"},
-		{"", "errors.ratio >= 0%", "`abort` has no effect: errors.ratio >= 0% is never certainly false before the end"},
-		{"", "dropped.count == 0", "`abort` cannot watch dropped.count: nothing is dropped before the end where `overflow` is wait"},
-		{"overflow: drop, ", "'phase(\"hold\").dropped.count == 0'", "`abort` cannot watch phase(\"hold\").dropped.count: drops are counted for a stage as a whole, not for its parts"},
+		{
+			"", "latency.p99 < 2 * latency.p50",
+			"`abort` has no effect: latency.p99 < 2 * latency.p50 is never certainly false before the end",
+		},
+		{
+			"", "errors.count / requests.count < 0.1",
+			"`abort` has no effect: errors.count / requests.count < 0.1 is never certainly false before the end",
+		},
+		{
+			"", "errors.ratio >= 0%",
+			"`abort` has no effect: errors.ratio >= 0% is never certainly false before the end",
+		},
+		{
+			"", "dropped.count == 0",
+			"`abort` cannot watch dropped.count: nothing is dropped before the end where `overflow` is wait",
+		},
+		{
+			"overflow: drop, ", "'phase(\"hold\").dropped.count == 0'",
+			"`abort` cannot watch phase(\"hold\").dropped.count: drops are counted for a stage as a whole, not " +
+				"for its parts",
+		},
 		{"overflow: drop, ", "dropped.count == 0", ""},
 		{"", "100% - errors.ratio >= 95%", ""},
 		{"", "not (latency.p99 >= 50ms) or errors.count == 0", ""},
@@ -35,16 +63,27 @@ func TestAbortRefused(t *testing.T) {
 		{"", "errors.ratio < 10% or errors.ratio > 90%", ""},
 		{"", "latency.mean < 5ms, every: 1s", ""},
 		{"", "throughput > 9/s, within: 5s", ""},
-		{"", "in_flight.max < 3, every: 1s", "in_flight.max is not known for a window, only for a stage as a whole"},
+		{
+			"", "in_flight.max < 3, every: 1s",
+			"in_flight.max is not known for a window, only for a stage as a whole",
+		},
 		{"", "client.cpu < 85%, within: 1s", "client.cpu is not known for a window, only for a stage as a whole"},
-		{"", "dropped.ratio < 5%, every: 1s", "dropped.ratio is not known for a window, only for a stage as a whole"},
-		{"", "'scrape(\"x\").max < 3', every: 1s", "scrape(\"x\").max is not known for a window, only for a stage as a whole"},
+		{
+			"", "dropped.ratio < 5%, every: 1s",
+			"dropped.ratio is not known for a window, only for a stage as a whole",
+		},
+		{
+			"", "'scrape(\"x\").max < 3', every: 1s",
+			"scrape(\"x\").max is not known for a window, only for a stage as a whole",
+		},
 	} {
 		load := "{" + c.stage + "rate: 10/s}, for: 10s"
 		if strings.Contains(c.assert, "phase") {
 			load = "{" + c.stage + "rate: {ramp: [{to: 10/s, over: 1s, hold: 10s, name: hold}]}}"
 		}
-		text := "version: 1\ntarget: {backend: triton, url: \"http://h:1\", model: m, metrics: {url: \"http://h:2/metrics\"}}\nstages:\n  - {id: s, load: " + load + ", assert: [{that: " + c.assert + ", abort: true}]}"
+		text := "version: 1\ntarget: {backend: triton, url: \"http://h:1\", model: m, metrics: {url: " +
+			"\"http://h:2/metrics\"}}\nstages:\n  - {id: s, load: " + load + ", assert: [{that: " + c.assert +
+			", abort: true}]}"
 		plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{})
 		if diags.HasErrors() {
 			t.Fatal(diags)
@@ -65,7 +104,9 @@ func TestAbortRefused(t *testing.T) {
   - {id: a, load: {rate: 10/s}, for: 10s}
   - {id: b, load: {rate: 10/s}, for: 10s, assert: [{that: 'latency.max < 2 * stage("a").latency.mean', abort: true}]}
 assert: [{that: 'stage("b").latency.max <= 3 * stage("a").latency.max', abort: true}, {that: 'stage("a").throughput > 1/s', abort: true}]`)
-	if i := slices.IndexFunc(diags, func(d source.Diagnostic) bool { return d.Severity == source.Error }); len(diags) != 1 || !strings.Contains(diags[i].Summary, `stage("a").throughput`) {
+	if i := slices.IndexFunc(diags,
+		func(d source.Diagnostic) bool { return d.Severity == source.Error }); len(diags) != 1 ||
+		!strings.Contains(diags[i].Summary, `stage("a").throughput`) {
 		t.Errorf("%v", diags)
 	}
 }

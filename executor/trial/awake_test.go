@@ -12,7 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestMayHold: which trials may keep processors, how many, and of how many the client's CPU share then is.
+// TestMayHold: which trials may keep processors, how many, and of how many the client's CPU share
+// then is.
 func TestMayHold(t *testing.T) {
 	before := runtime.GOMAXPROCS(8)
 	defer runtime.GOMAXPROCS(before)
@@ -21,26 +22,38 @@ func TestMayHold(t *testing.T) {
 		change func(*Host, *Input, *loadPlan)
 		want   int
 	}{
-		"few slots":                     {slots: 3, want: 3},
-		"as many as may":                {slots: 4, want: 4},
-		"many":                          {slots: 64, want: 4},
-		"an open loop":                  {slots: 3, change: func(_ *Host, _ *Input, p *loadPlan) { p.profile = nil }},
-		"beside another run":            {slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Alone = false }},
-		"beside another stage":          {slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Beside = true }},
-		"two targets":                   {slots: 3, change: func(_ *Host, in *Input, _ *loadPlan) { in.Requests.Targets = make([]*Target, 2) }},
+		"few slots":      {slots: 3, want: 3},
+		"as many as may": {slots: 4, want: 4},
+		"many":           {slots: 64, want: 4},
+		"an open loop": {
+			slots: 3, change: func(_ *Host, _ *Input, p *loadPlan) { p.profile = nil },
+		},
+		"beside another run": {
+			slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Alone = false },
+		},
+		"beside another stage": {
+			slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Beside = true },
+		},
+		"two targets": {
+			slots: 3, change: func(_ *Host, in *Input, _ *loadPlan) { in.Requests.Targets = make([]*Target, 2) },
+		},
 		"few slots that think":          {slots: 3, want: 3, change: thinks},
 		"many slots that think":         {slots: 64, change: thinks},
 		"few slots whose rows pause":    {slots: 3, want: 3, change: rowsPause},
 		"many slots whose rows pause":   {slots: 64, change: rowsPause},
 		"many slots that grow by steps": {slots: 64, change: growsBySteps},
-		"many sequences":                {slots: 64, change: func(_ *Host, _ *Input, p *loadPlan) { p.sequences = &drive.Sequences{} }},
+		"many sequences": {
+			slots: 64, change: func(_ *Host, _ *Input, p *loadPlan) { p.sequences = &drive.Sequences{} },
+		},
 	} {
 		h := &Host{Alone: true, CPUs: 8}
 		in := &Input{
 			Node:     &program.Node{Stage: &scenario.Stage{Load: scenario.Concurrency{}}},
 			Requests: &Requests{Targets: make([]*Target, 1)},
 		}
-		p := &loadPlan{slots: c.slots, profile: func(int64, *atomic.Int64) load.Profile { return load.Level(c.slots) }}
+		p := &loadPlan{
+			slots: c.slots, profile: func(int64, *atomic.Int64) load.Profile { return load.Level(c.slots) },
+		}
 		if c.change != nil {
 			c.change(h, in, p)
 		}

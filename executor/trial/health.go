@@ -14,7 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Limits of a valid measurement (design, section 4). How late a request may be sent is measure's LateLimit.
+// Limits of a valid measurement (design, section 4). How late a request may be sent is measure's
+// LateLimit.
 const (
 	cpuLimit     = 0.85                   // of what this process may use, during hold
 	cpuNear      = 0.6                    // from here on the client may be part of the numbers
@@ -99,7 +100,8 @@ func (h *health) empty() float64 {
 	return h.turn.Mean() / (h.turn.Mean() + h.service.Mean())
 }
 
-// cpu returns the share of its CPU time that the client used; false where that is unknown or says nothing.
+// cpu returns the share of its CPU time that the client used; false where that is unknown or says
+// nothing.
 func (h *health) cpu() (float64, bool) {
 	return h.use.Share, h.use.Share >= 0 && h.use.Wall >= int64(cpuWindow)
 }

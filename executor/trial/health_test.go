@@ -46,63 +46,220 @@ func TestJudge(t *testing.T) {
 		say  []string
 		not  []string
 	}{
-		{"nothing is wrong", func(*health) {}, "", []string{"This client was not the bottleneck.", "40 µs (p99; up to 1 ms is allowed)", "used 12.0 % of its CPU time", "at most 9 of 64", "nothing paused"}, []string{"What to change", "calibration"}},
-		{"late", func(h *health) { h.delay = same(980, 0, slices.Repeat([]time.Duration{3 * ms}, 20)...) }, "client-late!", []string{"was the bottleneck", "p99 3 ms, allowed 1 ms", "because it was woken too late", "lower the rate or use a faster or quieter machine"}, []string{"slots", "server is too slow"}},
+		{
+			"nothing is wrong", func(*health) {}, "",
+			[]string{
+				"This client was not the bottleneck.", "40 µs (p99; up to 1 ms is allowed)",
+				"used 12.0 % of its CPU time", "at most 9 of 64", "nothing paused",
+			},
+			[]string{"What to change", "calibration"},
+		},
+		{
+			"late", func(h *health) { h.delay = same(980, 0, slices.Repeat([]time.Duration{3 * ms}, 20)...) },
+			"client-late!",
+			[]string{
+				"was the bottleneck", "p99 3 ms, allowed 1 ms", "because it was woken too late",
+				"lower the rate or use a faster or quieter machine",
+			},
+			[]string{"slots", "server is too slow"},
+		},
 		{"late, but slower servers allow more", func(h *health) {
 			h.delay, h.limit, h.service = same(1000, 3*ms), int64(10*ms), same(1000, time.Second)
 		}, "", []string{"was not the bottleneck", "3 ms (p99; up to 10 ms is allowed)"}, nil},
-		{"two late of few are not judged", func(h *health) { h.delay = same(98, 0, 9*ms, 9*ms) }, "", []string{"was not the bottleneck", "third-largest"}, nil},
-		{"three late of few", func(h *health) { h.delay = same(97, 0, 9*ms, 9*ms, 9*ms) }, "client-late!", []string{"third-largest 9 ms"}, nil},
-		{"near the limit of lateness", func(h *health) { h.delay = same(1000, 700*time.Microsecond) }, "client-near-limit", []string{"may be part of these numbers: the p99 of its own send delay is 700 µs"}, []string{"was not the bottleneck"}},
-		{"out of CPU", func(h *health) { h.use.Share = 0.93 }, "client-cpu!", []string{"was the bottleneck", "93 % of its CPU time (allowed 85 %)", "more cores"}, nil},
-		{"near the limit of CPU", func(h *health) { h.use.Share = 0.7 }, "client-near-limit", []string{"may be part of these numbers: 70 % of its CPU time"}, nil},
-		{"CPU in so short a hold says nothing", func(h *health) { h.use = observe.Use{Wall: int64(50 * ms), Share: 3} }, "", []string{"was not the bottleneck", "CPU time is not known"}, nil},
+		{
+			"two late of few are not judged", func(h *health) { h.delay = same(98, 0, 9*ms, 9*ms) }, "",
+			[]string{"was not the bottleneck", "third-largest"},
+			nil,
+		},
+		{
+			"three late of few", func(h *health) { h.delay = same(97, 0, 9*ms, 9*ms, 9*ms) }, "client-late!",
+			[]string{"third-largest 9 ms"},
+			nil,
+		},
+		{
+			"near the limit of lateness", func(h *health) { h.delay = same(1000, 700*time.Microsecond) },
+			"client-near-limit",
+			[]string{"may be part of these numbers: the p99 of its own send delay is 700 µs"},
+			[]string{"was not the bottleneck"},
+		},
+		{
+			"out of CPU", func(h *health) { h.use.Share = 0.93 }, "client-cpu!",
+			[]string{"was the bottleneck", "93 % of its CPU time (allowed 85 %)", "more cores"},
+			nil,
+		},
+		{
+			"near the limit of CPU", func(h *health) { h.use.Share = 0.7 }, "client-near-limit",
+			[]string{"may be part of these numbers: 70 % of its CPU time"},
+			nil,
+		},
+		{
+			"CPU in so short a hold says nothing",
+			func(h *health) { h.use = observe.Use{Wall: int64(50 * ms), Share: 3} }, "",
+			[]string{"was not the bottleneck", "CPU time is not known"},
+			nil,
+		},
 		{"CPU unknown", func(h *health) { h.use.Share = -1 }, "", []string{"CPU time is not known"}, nil},
-		{"late for want of CPU", func(h *health) { h.use.Share, h.delay = 0.99, same(1000, 5*ms) }, "client-late! client-cpu!", []string{"because its CPU time was used up; it used 99 %", "What to change: lower the load or use more cores. "}, []string{"quieter"}},
-		{"late because of others", func(h *health) { h.use.Starved, h.delay = int64(2*time.Second), same(1000, 5*ms) }, "client-late! busy-machine", []string{"because other programs had the CPU", "a machine that does nothing else"}, []string{"lower the rate"}},
-		{"others for a moment", func(h *health) { h.use = observe.Use{Wall: int64(30 * ms), Starved: int64(15 * ms)} }, "", []string{"was not the bottleneck"}, nil},
-		{"others alone", func(h *health) { h.use.Starved = int64(2 * time.Second) }, "busy-machine", []string{"This machine may be part of these numbers: its programs waited for a CPU during 40 % of hold"}, nil},
-		{"out of sockets", func(h *health) { h.sockets = 7 }, "sockets!", []string{"was the bottleneck", "descriptors, ports or memory for 7 requests", "ulimit -n"}, nil},
-		{"paused", func(h *health) { h.played.Paused = 3 }, "paused!", []string{"paused sending 3 times", "it paused 3 times"}, []string{"nothing paused"}},
-		{"late because it paused", func(h *health) { h.played.Paused, h.delay = 3, same(1000, 5*ms) }, "client-late! paused!", []string{"because it was busy with its own samples"}, nil},
-		{"stood still", func(h *health) { h.still = 3 * time.Second }, "stood-still!", []string{"it stood still for 3s", "does nothing else"}, nil},
+		{
+			"late for want of CPU", func(h *health) { h.use.Share, h.delay = 0.99, same(1000, 5*ms) },
+			"client-late! client-cpu!",
+			[]string{
+				"because its CPU time was used up; it used 99 %", "What to change: lower the load or use more cores. ",
+			},
+			[]string{"quieter"},
+		},
+		{
+			"late because of others",
+			func(h *health) { h.use.Starved, h.delay = int64(2*time.Second), same(1000, 5*ms) },
+			"client-late! busy-machine",
+			[]string{"because other programs had the CPU", "a machine that does nothing else"},
+			[]string{"lower the rate"},
+		},
+		{
+			"others for a moment",
+			func(h *health) { h.use = observe.Use{Wall: int64(30 * ms), Starved: int64(15 * ms)} }, "",
+			[]string{"was not the bottleneck"},
+			nil,
+		},
+		{
+			"others alone", func(h *health) { h.use.Starved = int64(2 * time.Second) }, "busy-machine",
+			[]string{"This machine may be part of these numbers: its programs waited for a CPU during 40 % of hold"},
+			nil,
+		},
+		{
+			"out of sockets", func(h *health) { h.sockets = 7 }, "sockets!",
+			[]string{"was the bottleneck", "descriptors, ports or memory for 7 requests", "ulimit -n"},
+			nil,
+		},
+		{
+			"paused", func(h *health) { h.played.Paused = 3 }, "paused!",
+			[]string{"paused sending 3 times", "it paused 3 times"},
+			[]string{"nothing paused"},
+		},
+		{
+			"late because it paused", func(h *health) { h.played.Paused, h.delay = 3, same(1000, 5*ms) },
+			"client-late! paused!",
+			[]string{"because it was busy with its own samples"},
+			nil,
+		},
+		{
+			"stood still", func(h *health) { h.still = 3 * time.Second }, "stood-still!",
+			[]string{"it stood still for 3s", "does nothing else"},
+			nil,
+		},
 		{"a full pool before a slow server", func(h *health) {
 			h.offered, h.service, h.played.WaitedPool = 2000, same(1000, 40*ms), 120
-		}, "pool-full", []string{"was not the bottleneck", "120 of 1000 requests waited for a free slot, which is not the client's doing", "mean service time of 40 ms about 80 are in flight: the server is too slow for this rate in so few; raise max_in_flight"}, nil},
-		{"a full pool before a burst", func(h *health) { h.played.WaitedPool = 5 }, "pool-full", []string{"about 4 are in flight: they came at once, or the server stopped answering"}, []string{"too slow"}},
-		{"replies for nobody", func(h *health) { h.played.Strays = 2 }, "stray-replies", []string{"was not the bottleneck"}, nil},
-		{"drops", func(h *health) { h.played.DroppedPool = 5 }, "pool-full", []string{"5 of 1000 requests were dropped for want of a slot"}, nil},
-		{"a pool that nobody answered", func(h *health) { h.service, h.played.WaitedPool = new(stats.Dist), 5 }, "pool-full", []string{"the server answered none of them"}, nil},
-		{"late and a full pool are two things", func(h *health) { h.delay, h.played.WaitedPool = same(1000, 5*ms), 5 }, "client-late! pool-full", []string{"was the bottleneck", "not the client's doing"}, nil},
-		{"a closed loop", func(h *health) { h.open, h.delay, h.played.PeakInFlight = false, new(stats.Dist), 64 }, "", []string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"}, []string{"send delay"}},
-		{"a closed loop that was never full", func(h *health) { h.open, h.delay = false, new(stats.Dist) }, "never-reached-concurrency", nil, nil},
-		{"a closed loop that was cut short", func(h *health) { h.open, h.delay, h.cut = false, new(stats.Dist), true }, "", nil, nil},
+		}, "pool-full", []string{
+			"was not the bottleneck", "120 of 1000 requests waited for a free slot, which is not the client's doing",
+			"mean service time of 40 ms about 80 are in flight: the server is too slow for this rate in so few; " +
+				"raise max_in_flight",
+		}, nil},
+		{
+			"a full pool before a burst", func(h *health) { h.played.WaitedPool = 5 }, "pool-full",
+			[]string{"about 4 are in flight: they came at once, or the server stopped answering"},
+			[]string{"too slow"},
+		},
+		{
+			"replies for nobody", func(h *health) { h.played.Strays = 2 }, "stray-replies",
+			[]string{"was not the bottleneck"},
+			nil,
+		},
+		{
+			"drops", func(h *health) { h.played.DroppedPool = 5 }, "pool-full",
+			[]string{"5 of 1000 requests were dropped for want of a slot"},
+			nil,
+		},
+		{
+			"a pool that nobody answered", func(h *health) { h.service, h.played.WaitedPool = new(stats.Dist), 5 },
+			"pool-full",
+			[]string{"the server answered none of them"},
+			nil,
+		},
+		{
+			"late and a full pool are two things",
+			func(h *health) { h.delay, h.played.WaitedPool = same(1000, 5*ms), 5 }, "client-late! pool-full",
+			[]string{"was the bottleneck", "not the client's doing"},
+			nil,
+		},
+		{
+			"a closed loop", func(h *health) { h.open, h.delay, h.played.PeakInFlight = false, new(stats.Dist), 64 },
+			"",
+			[]string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"},
+			[]string{"send delay"},
+		},
+		{
+			"a closed loop that was never full", func(h *health) { h.open, h.delay = false, new(stats.Dist) },
+			"never-reached-concurrency", nil, nil,
+		},
+		{
+			"a closed loop that was cut short",
+			func(h *health) { h.open, h.delay, h.cut = false, new(stats.Dist), true }, "", nil, nil,
+		},
 		{"a server in this process", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 90*time.Microsecond), -1, 64
-		}, "server-in-this-process", []string{"was not the bottleneck", "Its own time from a reply to the next send was 90 µs (p99; up to 1 ms is allowed)", "cannot be told from that of the server"}, []string{"closed loop waits"}},
-		{"a server in this process and an open loop", func(h *health) { h.inProcess, h.use.Share = true, -1 }, "server-in-this-process", []string{"was not the bottleneck", "Its own send delay was 40 µs", "cannot be told"}, nil},
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
+				90*time.Microsecond), -1, 64
+		}, "server-in-this-process", []string{
+			"was not the bottleneck",
+			"Its own time from a reply to the next send was 90 µs (p99; up to 1 ms is allowed)",
+			"cannot be told from that of the server",
+		}, []string{"closed loop waits"}},
+		{
+			"a server in this process and an open loop", func(h *health) { h.inProcess, h.use.Share = true, -1 },
+			"server-in-this-process",
+			[]string{"was not the bottleneck", "Its own send delay was 40 µs", "cannot be told"},
+			nil,
+		},
 		{"late after replies of a server in this process that is slow", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 3*ms), -1, 64
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
+				3*ms), -1, 64
 		}, "server-in-this-process", []string{"was not the bottleneck", "3 ms (p99; up to 1 ms is allowed)"}, nil},
 		{"late after replies of a server in this process", func(h *health) {
 			h.service = same(1000, 9*ms)
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 3*ms), -1, 64
-		}, "client-late! server-in-this-process", []string{"was the bottleneck", "p99 3 ms, allowed 1 ms", "because the server, in the same process, had the CPU", "use more cores"}, []string{"lower the rate"}},
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
+				3*ms), -1, 64
+		}, "client-late! server-in-this-process", []string{
+			"was the bottleneck", "p99 3 ms, allowed 1 ms", "because the server, in the same process, had the CPU",
+			"use more cores",
+		}, []string{"lower the rate"}},
 		{"slots that are empty beside a fast server in this process", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 90*time.Microsecond), -1, 64
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
+				90*time.Microsecond), -1, 64
 			h.service = same(1000, 30*time.Microsecond)
-		}, "client-near-limit server-in-this-process", []string{"may be part of these numbers: 75 % of the time of its slots passed between a reply and the next send"}, nil},
+		}, "client-near-limit server-in-this-process", []string{
+			"may be part of these numbers: 75 % of the time of its slots passed between a reply and the next send",
+		}, nil},
 		{"sequences whose server in this process sent nothing twice", func(h *health) {
 			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, new(stats.Dist), -1, 64
 		}, "server-in-this-process", []string{"was not the bottleneck"}, nil},
-		{"nothing was sent", func(h *health) { h.played, h.delay = drive.Played{}, new(stats.Dist) }, "", []string{"Nothing was sent"}, []string{"bottleneck"}},
-		{"less than the machine has shown", func(h *health) { h.machine = shown() }, "", []string{"shown that it sends up to 5000/s over http on time"}, nil},
-		{"more than the machine has shown", func(h *health) { h.machine, h.offered = shown(), 9000 }, "", []string{"It asked for 9000/s, and this machine has shown no more than 5000/s over http"}, nil},
+		{
+			"nothing was sent", func(h *health) { h.played, h.delay = drive.Played{}, new(stats.Dist) }, "",
+			[]string{"Nothing was sent"},
+			[]string{"bottleneck"},
+		},
+		{
+			"less than the machine has shown", func(h *health) { h.machine = shown() }, "",
+			[]string{"shown that it sends up to 5000/s over http on time"},
+			nil,
+		},
+		{
+			"more than the machine has shown", func(h *health) { h.machine, h.offered = shown(), 9000 }, "",
+			[]string{"It asked for 9000/s, and this machine has shown no more than 5000/s over http"},
+			nil,
+		},
 		{"more slots than the machine has shown", func(h *health) {
 			h.machine, h.open, h.delay, h.slots, h.played.PeakInFlight = shown(), false, new(stats.Dist), 300, 300
-		}, "", []string{"It asked for 300 requests in flight, and this machine has shown no more than 256 over http"}, nil},
-		{"another transport than was shown", func(h *health) { h.machine, h.transport = shown(), "grpc" }, "", nil, []string{"shown"}},
-		{"another machine's calibration", func(h *health) { h.machine = &program.Machine{Other: "it was made on a machine with 64 cores"} }, "", []string{"The calibration that there is says nothing here: it was made on a machine with 64 cores."}, nil},
+		}, "", []string{
+			"It asked for 300 requests in flight, and this machine has shown no more than 256 over http",
+		}, nil},
+		{
+			"another transport than was shown", func(h *health) { h.machine, h.transport = shown(), "grpc" }, "", nil,
+			[]string{"shown"},
+		},
+		{
+			"another machine's calibration",
+			func(h *health) { h.machine = &program.Machine{Other: "it was made on a machine with 64 cores"} }, "",
+			[]string{"The calibration that there is says nothing here: it was made on a machine with 64 cores."},
+			nil,
+		},
 	} {
 		h := fit()
 		row.is(h)

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// tally holds the counters of a server at one moment: of a stage's own models together, then of each that
-// they call.
+// tally holds the counters of a server at one moment: of a stage's own models together, then of
+// each that they call.
 type tally []observe.Snapshot
 
 // count takes a snapshot of everything.

@@ -203,7 +203,8 @@ func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
 }
 
-// scopeOf returns what is stored of a part of a node. Rows that only the node as a whole has are left out.
+// scopeOf returns what is stored of a part of a node. Rows that only the node as a whole has are
+// left out.
 func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
 	out := result.Scope{
 		Phase: at.Phase, Mix: at.Mix, Duration: seconds(a.Window), Metrics: make(map[string]*result.Metric),

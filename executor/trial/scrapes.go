@@ -170,12 +170,14 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 	return out
 }
 
-// covers reports whether there are readings of both ends of a span: the last one is asked for when it ends.
+// covers reports whether there are readings of both ends of a span: the last one is asked for when
+// it ends.
 func (x *scraping) covers(list []scraped, from, to int64) bool {
 	return len(list) > 0 && list[0].at <= from+int64(x.Target.Metrics.Every) && list[len(list)-1].at >= to
 }
 
-// scraped returns the readings in a span of a hold that began at hold, and notes about those that failed.
+// scraped returns the readings in a span of a hold that began at hold, and notes about those that
+// failed.
 func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
 	for _, x := range o.scrapings {
 		name, every := x.Target.Name, x.Target.Metrics.Every

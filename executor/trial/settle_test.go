@@ -54,11 +54,13 @@ func TestSettleStart(t *testing.T) {
 		looks++
 		return tally{observe.Snapshot{Values: []int64{counts[looks-1]}}}, nil
 	}
-	if c, agrees, err := settled(context.Background(), count, unchanged()); err != nil || !agrees || c[0].Values[0] != 7 || looks != 4 {
+	if c, agrees, err := settled(context.Background(), count, unchanged()); err != nil || !agrees ||
+		c[0].Values[0] != 7 || looks != 4 {
 		t.Errorf("%v after %d looks, %v, %v", c, looks, agrees, err)
 	}
 	gone := errors.New("gone")
-	if _, agrees, err := settled(context.Background(), func(context.Context) (tally, error) { return nil, gone }, unchanged()); !errors.Is(err, gone) || agrees {
+	if _, agrees, err := settled(context.Background(), func(context.Context) (tally, error) { return nil, gone },
+		unchanged()); !errors.Is(err, gone) || agrees {
 		t.Errorf("%v, %v", agrees, err)
 	}
 }

@@ -29,7 +29,8 @@ func newSource(in *Input, p *loadPlan, calls [][]*backends.Call) (src feed.Sourc
 	return pausing(in, src), nil
 }
 
-// pausing adds the pauses after replies of a closed loop: those that rows ask for, else those of the load.
+// pausing adds the pauses after replies of a closed loop: those that rows ask for, else those of
+// the load.
 func pausing(in *Input, src feed.Source) feed.Source {
 	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
 	pause, thinks := scenario.Dist{Shape: "constant"}, closed && c.Think != nil

@@ -66,7 +66,8 @@ func (v windowValues) Quantity(ref expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, V: value, Lo: value, Hi: value, N: v.of.Sent}
 }
 
-// over reports whether stability is decided, one way or the other; kept is the number of windows in memory.
+// over reports whether stability is decided, one way or the other; kept is the number of windows in
+// memory.
 func (s *stability) over(kept int) bool {
 	need := s.stable.Windows
 	if kept < need || len(s.history) < need {

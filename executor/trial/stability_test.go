@@ -20,10 +20,22 @@ func TestDisagreement(t *testing.T) {
 		values map[string][]float64
 		want   string
 	}{
-		{map[string][]float64{"throughput": {10, 80, 90, 98.4}, "latency.p95": {1, .02, .0201, .02}}, "throughput varied by 23 % (80/s to 98.4/s)"},
-		{map[string][]float64{"throughput": {98, 98, 98, 98}, "latency.p95": {.02, .02, .02, .041}}, "latency.p95 varied by 105 % (20 ms to 41 ms)"},
-		{map[string][]float64{"throughput": {80, 80, 98.4}, "latency.p95": {.02, .041, .02}}, "throughput varied by 23 % (80/s to 98.4/s), latency.p95 varied by 105 % (20 ms to 41 ms)"},
-		{map[string][]float64{"throughput": {50, 50, 50}, "latency.p95": {none, .02, none}}, "latency.p95 has no value in 2 of the last 3 windows"},
+		{
+			map[string][]float64{"throughput": {10, 80, 90, 98.4}, "latency.p95": {1, .02, .0201, .02}},
+			"throughput varied by 23 % (80/s to 98.4/s)",
+		},
+		{
+			map[string][]float64{"throughput": {98, 98, 98, 98}, "latency.p95": {.02, .02, .02, .041}},
+			"latency.p95 varied by 105 % (20 ms to 41 ms)",
+		},
+		{
+			map[string][]float64{"throughput": {80, 80, 98.4}, "latency.p95": {.02, .041, .02}},
+			"throughput varied by 23 % (80/s to 98.4/s), latency.p95 varied by 105 % (20 ms to 41 ms)",
+		},
+		{
+			map[string][]float64{"throughput": {50, 50, 50}, "latency.p95": {none, .02, none}},
+			"latency.p95 has no value in 2 of the last 3 windows",
+		},
 		{map[string][]float64{"throughput": {0, 50, 50}}, "throughput has no value in 1 of the last 3 windows"},
 		{map[string][]float64{"errors.ratio": {0, 0.03, 0}}, "errors.ratio varied from 0 % to 3 %"},
 		{map[string][]float64{"throughput": {100, 100.01, 110.001}}, ""},

@@ -24,13 +24,22 @@ func newHealth(h *Host, in *Input, p *loadPlan, m *measured, r *Readings, longes
 		use.Share = -1
 	}
 	return &health{
-		open: in.Node.Open, transport: in.Result.Load.Transport, offered: offered, slots: int64(p.slots),
+		open:      in.Node.Open,
+		transport: in.Result.Load.Transport,
+		offered:   offered,
+		slots:     int64(p.slots),
 		steps:     p.sequences != nil && !p.sequences.ArrivalBegins && p.sequences.PipelineDepth == 1,
 		inProcess: h.InProcess,
-		delay:     dist(metrics, metric.SendDelayClient), turn: dist(metrics, metric.ClientTurnaround),
-		service: dist(metrics, metric.ServiceTime), limit: all.LateLimit(), use: use,
-		sockets: all.Class[backends.Client], played: m.played, still: time.Duration(longest),
-		cut: m.end.early() || in.grows(), machine: h.Machine,
+		delay:     dist(metrics, metric.SendDelayClient),
+		turn:      dist(metrics, metric.ClientTurnaround),
+		service:   dist(metrics, metric.ServiceTime),
+		limit:     all.LateLimit(),
+		use:       use,
+		sockets:   all.Class[backends.Client],
+		played:    m.played,
+		still:     time.Duration(longest),
+		cut:       m.end.early() || in.grows(),
+		machine:   h.Machine,
 	}
 }
 

@@ -161,9 +161,15 @@ func newAssertion(a scenario.Assertion) result.Assertion {
 		at = a.That.Pos
 	}
 	out := result.Assertion{
-		ID: a.ID, Description: a.Description, That: a.That.Text, SLO: a.SLO, Severity: a.Severity,
-		Confidence: a.Confidence,
-		Every:      a.Every.Seconds(), Allow: a.Allow, Within: a.Within.Seconds(),
+		ID:          a.ID,
+		Description: a.Description,
+		That:        a.That.Text,
+		SLO:         a.SLO,
+		Severity:    a.Severity,
+		Confidence:  a.Confidence,
+		Every:       a.Every.Seconds(),
+		Allow:       a.Allow,
+		Within:      a.Within.Seconds(),
 	}
 	if at != (source.Pos{}) {
 		out.At = at.String()

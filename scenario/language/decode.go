@@ -14,11 +14,12 @@ import (
 // unless a mistake is already known at the same place, and goes on.
 type Decoder struct {
 	Diags source.Diagnostics
-	Known map[string]bool                  // paths at which a mistake was reported before
-	above map[string]bool                  // paths above those
-	Lacks map[string]bool                  // maps that are known to lack a key
-	stray map[string][]source.Diagnostic   // by map: its keys that do not exist, or not yet
-	odd   map[source.Pos]source.Diagnostic // the same by place in the file, for what the defaults bring into a stage
+	Known map[string]bool                // paths at which a mistake was reported before
+	above map[string]bool                // paths above those
+	Lacks map[string]bool                // maps that are known to lack a key
+	stray map[string][]source.Diagnostic // by map: its keys that do not exist, or not yet
+	// The same by place in the file, for what the defaults bring into a stage
+	odd   map[source.Pos]source.Diagnostic
 	Spots map[source.Pos]bool
 	subs  Replaced
 }
@@ -96,7 +97,8 @@ func (d *Decoder) settled(n *source.Node, path string) bool {
 // may not be.
 func (d *Decoder) Doubtful(path string) bool { return d.Known[path] || d.above[path] }
 
-// decode fills v, a field of a struct or an item of a list, from n. It reports whether v holds a value now.
+// decode fills v, a field of a struct or an item of a list, from n. It reports whether v holds a
+// value now.
 func (d *Decoder) decode(v reflect.Value, n *source.Node, path string, f field) bool {
 	switch {
 	case v.Kind() == reflect.Pointer:

@@ -59,7 +59,8 @@ func parseDerived[T Amount](n *source.Node, path string) (any, *source.Diagnosti
 	return Derived[T]{V: v.(T)}, nil
 }
 
-// precision is how close a search comes to the limit: a share of the value, or an amount. One of them is 0.
+// precision is how close a search comes to the limit: a share of the value, or an amount. One of
+// them is 0.
 type precision[T Amount] struct {
 	Ratio  Ratio
 	Amount T

@@ -10,8 +10,8 @@ import (
 // FillDefaults puts the defaults of the language into a plan.
 func FillDefaults(p *Plan) { fill(reflect.ValueOf(p)) }
 
-// fill puts the defaults of the tags into the fields of a struct that were not written, all the way down. An
-// option that does not fit the member that was chosen stays out.
+// fill puts the defaults of the tags into the fields of a struct that were not written, all the way
+// down. An option that does not fit the member that was chosen stays out.
 func fill(v reflect.Value) {
 	switch {
 	case v.Kind() == reflect.Pointer:

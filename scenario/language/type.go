@@ -56,7 +56,8 @@ func (t Type) TakesText() bool {
 	return false
 }
 
-// Displaced lists the keys of an earlier map that a later map removes by naming another member of a union.
+// Displaced lists the keys of an earlier map that a later map removes by naming another member of a
+// union.
 func (t Type) Displaced(later *source.Node) map[string]bool {
 	gone := map[string]bool{}
 	if t.t == nil || t.t.Kind() != reflect.Struct {

@@ -17,7 +17,8 @@ func TestEverythingIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	root, _ := source.Parse("everything.yaml", text)
-	plain := func(t reflect.Type) string { name, _, _ := strings.Cut(t.Name(), "["); return name } // of all its instances
+	// Of all its instances
+	plain := func(t reflect.Type) string { name, _, _ := strings.Cut(t.Name(), "["); return name }
 	written := map[string]bool{}
 	var walk func(n *source.Node, t reflect.Type)
 	walk = func(n *source.Node, t reflect.Type) {

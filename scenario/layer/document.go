@@ -2,7 +2,8 @@
 // profiles, the command line, `defaults`, mixes, matrices and variables. It works on nodes, and what
 // it knows of keys it asks package language. Each value of the document knows where it came from.
 //
-// It is not: a check of what the document says (package scenario), a reader of values (package language).
+// It is not: a check of what the document says (package scenario), a reader of values (package
+// language).
 //
 // Read document.go first, then in the order in which layers come: extends.go, merge.go,
 // merge_stages.go, sets.go, variables.go, varfile.go, substitute.go, points.go with matrix.go, and
@@ -18,7 +19,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Overrides are what the command line and the environment change in a plan. The zero value changes nothing.
+// Overrides are what the command line and the environment change in a plan. The zero value changes
+// nothing.
 //
 // Precedence, weakest first: extends, the plan, Profiles in order, Sets; for a variable: its default
 // so far, Env, VarFiles in order, Vars.
@@ -137,7 +139,8 @@ func (o Overrides) MayBeSecret(d source.Diagnostic) bool {
 	return slices.Contains(o.VarFiles, d.Pos.File) || d.Pos.File == "--var" && d.Code == source.CodeVarUnknown
 }
 
-// Source is the text that a position names: a file, or what was said on the command line, an argument a line.
+// Source is the text that a position names: a file, or what was said on the command line, an
+// argument a line.
 func (o Overrides) Source(file string) []byte {
 	switch file {
 	case "--set":

@@ -140,7 +140,8 @@ func (r *Document) refuse(e *source.Entry, m *source.Diagnostic) {
 
 func without(n *source.Node, keys ...string) *source.Node {
 	c := *n
-	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool { return slices.Contains(keys, e.Key) })
+	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries),
+		func(e source.Entry) bool { return slices.Contains(keys, e.Key) })
 	return &c
 }
 
@@ -211,7 +212,8 @@ func (r *Document) lay(on *layers, plan *source.Node, profile source.Entry) *sou
 	for _, e := range entriesOf(over.Get("vars")) {
 		if !slices.Contains(names, e.Key) {
 			l.report(source.CodeOverlay, "/vars"+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf("the plan has no variable %q", e.Key), Detail: "a profile sets variables that the plan declares",
+				Summary: fmt.Sprintf("the plan has no variable %q", e.Key),
+				Detail:  "a profile sets variables that the plan declares",
 				Allowed: names, Nearest: source.Nearest(e.Key, names),
 			})
 		}

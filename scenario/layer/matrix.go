@@ -128,7 +128,8 @@ func (m *matrix) expand(n *source.Node) {
 	case len(m.points) == 0:
 		m.refuse(n.Pos, 0, "", "the matrix has no axis", "write an axis and its values: {batch: [1, 8]}")
 	case len(m.points) > maxPoints:
-		m.refuse(n.Pos, 0, "", fmt.Sprintf("the matrix has %d points; at most %d are allowed", len(m.points), maxPoints), "")
+		m.refuse(n.Pos, 0, "",
+			fmt.Sprintf("the matrix has %d points; at most %d are allowed", len(m.points), maxPoints), "")
 	}
 }
 
@@ -153,7 +154,9 @@ func (m *matrix) axis(e source.Entry) {
 			continue
 		}
 		if before, twice := seen[v.Text]; twice {
-			m.refuse(v.Pos, m.width(v), path, fmt.Sprintf("axis %q has the value %q twice; the first is at %s", e.Key, v.Text, source.Short(before)), "")
+			m.refuse(v.Pos, m.width(v), path,
+				fmt.Sprintf("axis %q has the value %q twice; the first is at %s", e.Key, v.Text, source.Short(before)),
+				"")
 		}
 		seen[v.Text] = v.Pos
 	}
@@ -289,7 +292,8 @@ func (m *matrix) include(list *source.Node) {
 				}
 			}
 		}
-		news := slices.ContainsFunc(n.Entries, func(e source.Entry) bool { return !slices.Contains(m.names(), e.Key) })
+		news := slices.ContainsFunc(n.Entries,
+			func(e source.Entry) bool { return !slices.Contains(m.names(), e.Key) })
 		switch {
 		case extends && !news:
 			m.refuse(n.Pos, 0, "include", "this include adds nothing: the point is there already", "")

@@ -95,7 +95,8 @@ func (l layer) maps(under, over *source.Node, t language.Type) *source.Node {
 // named is a map without the keys that it removes.
 func (l layer) named(n *source.Node) *source.Node {
 	c := *n
-	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool { return e.Value.Kind == source.Null })
+	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries),
+		func(e source.Entry) bool { return e.Value.Kind == source.Null })
 	return &c
 }
 
@@ -113,10 +114,12 @@ func (l layer) oneForSeveral(under, over *source.Node) *source.Node {
 			names = append(names, e.Key)
 		}
 		l.report(source.CodeOverlay, "/"+pair[0], one.KeyPos, one.Key, source.Diagnostic{
-			Summary: fmt.Sprintf("`%s` over a plan with `%s`: say which of %s is meant", pair[0], pair[1], source.QuoteAll(names, "and")),
-			Detail:  fmt.Sprintf("write %s: {NAME: …}", pair[1]), Allowed: names,
+			Summary: fmt.Sprintf("`%s` over a plan with `%s`: say which of %s is meant",
+				pair[0], pair[1], source.QuoteAll(names, "and")),
+			Detail: fmt.Sprintf("write %s: {NAME: …}", pair[1]), Allowed: names,
 		})
-		c.Entries = slices.DeleteFunc(slices.Clone(c.Entries), func(e source.Entry) bool { return e.Key == pair[0] })
+		c.Entries = slices.DeleteFunc(slices.Clone(c.Entries),
+			func(e source.Entry) bool { return e.Key == pair[0] })
 	}
 	return &c
 }
@@ -213,8 +216,11 @@ func (l *layers) idle(n *source.Node, path string) {
 	for _, e := range n.Entries {
 		removed, is := l.nulls[e.Value]
 		if is && !removed {
-			layer{layers: l}.report(source.CodeOverlay, path+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf("null for `%s` removes nothing: it is not set here", e.Key), Detail: "leave the key out",
+			layer{
+				layers: l,
+			}.report(source.CodeOverlay, path+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
+				Summary: fmt.Sprintf("null for `%s` removes nothing: it is not set here", e.Key),
+				Detail:  "leave the key out",
 			})
 		}
 		l.idle(e.Value, path+source.JoinPointer(e.Key))

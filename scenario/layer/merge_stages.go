@@ -68,7 +68,8 @@ func (l layer) stageMap(under, over *source.Node) *source.Node {
 			})
 		case e.Value.Entry("parallel") != nil:
 			l.report(source.CodeOverlay, path+"/parallel", e.Value.Entry("parallel").KeyPos, "parallel", source.Diagnostic{
-				Summary: fmt.Sprintf("stage %q cannot become a group here", e.Key), Detail: "members of a group are changed by their own ids",
+				Summary: fmt.Sprintf("stage %q cannot become a group here", e.Key),
+				Detail:  "members of a group are changed by their own ids",
 			})
 		case e.Value.Get("id") != nil && e.Value.Get("id").Text != e.Key:
 			l.report(source.CodeOverlay, path+"/id", e.Value.Entry("id").KeyPos, "id", source.Diagnostic{

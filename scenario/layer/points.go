@@ -16,10 +16,11 @@ type stages struct {
 	scope  *Point                  // of the stage at hand; nil: it has no matrix
 	peers  []*Point                // all of its points
 	points map[*source.Node]*Point // by the stage's node
-	paths  map[*source.Node]string // where a stage stands in the plan, whatever the matrices above make of the list
-	moved  [][2]string             // paths of stages in the list that matrices made, and in the plan
-	slos   map[string]bool         // values that slos mention
-	Idle   source.Diagnostics      // warnings of values that nothing uses
+	// Where a stage stands in the plan, whatever the matrices above make of the list
+	paths map[*source.Node]string
+	moved [][2]string        // paths of stages in the list that matrices made, and in the plan
+	slos  map[string]bool    // values that slos mention
+	Idle  source.Diagnostics // warnings of values that nothing uses
 }
 
 func newStages() *stages {
@@ -158,9 +159,12 @@ func (s *Substitution) idleAxes(e *source.Entry) {
 		if axis.Key == "include" || axis.Key == "exclude" || s.peers[0].Open || s.slos["matrix."+axis.Key] {
 			continue
 		}
-		used := slices.ContainsFunc(s.peers, func(p *Point) bool { v := p.Find("matrix." + axis.Key); return v != nil && v.used })
+		used := slices.ContainsFunc(s.peers,
+			func(p *Point) bool { v := p.Find("matrix." + axis.Key); return v != nil && v.used })
 		if !used {
-			s.Idle = append(s.Idle, source.Warnf(source.CodeVarUnused, "the stage uses ${matrix.%s} nowhere: its points differ in name only", axis.Key).Help("use it, or write `repeat` to measure the same thing several times").
+			s.Idle = append(s.Idle, source.Warnf(source.CodeVarUnused,
+				"the stage uses ${matrix.%s} nowhere: its points differ in name only",
+				axis.Key).Help("use it, or write `repeat` to measure the same thing several times").
 				AtKey("", axis.KeyPos, axis.Key))
 		}
 	}
@@ -176,7 +180,8 @@ func (s *Substitution) unknownAxis(d *source.Diagnostic, axis string) {
 	}
 	elsewhere := slices.ContainsFunc(s.peers, func(p *Point) bool { return p.Find("matrix."+axis) != nil })
 	if elsewhere {
-		d.Summary, d.Detail = fmt.Sprintf("the point %s has no value for ${matrix.%s}", s.scope.id(), axis), "give every point one, with `include`"
+		d.Summary, d.Detail = fmt.Sprintf("the point %s has no value for ${matrix.%s}",
+			s.scope.id(), axis), "give every point one, with `include`"
 		return
 	}
 	for _, p := range s.peers {

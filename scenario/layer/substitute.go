@@ -26,10 +26,11 @@ type Substitution struct {
 	diags    source.Diagnostics
 	original map[*source.Node]*source.Node // what a new node was made from
 	from     map[*source.Node]string       // where a whole value came from, for messages
-	shown    map[*source.Node]string       // how the resolved plan writes a text: *** for a secret, ${matrix.x} for what differs by point
-	empty    map[*source.Node]bool         // texts that hold an empty secret
-	unset    map[*source.Node]bool         // texts that hold a variable without a value
-	used     map[*source.Node][]*Variable  // what a text is made of
+	// How the resolved plan writes a text: *** for a secret, ${matrix.x} for what differs by point
+	shown map[*source.Node]string
+	empty map[*source.Node]bool        // texts that hold an empty secret
+	unset map[*source.Node]bool        // texts that hold a variable without a value
+	used  map[*source.Node][]*Variable // what a text is made of
 	*stages
 }
 
@@ -253,7 +254,8 @@ func (s *Substitution) IsUnset(n *source.Node) bool { return s.unset[n] }
 // IsEmpty reports whether a text holds an empty secret.
 func (s *Substitution) IsEmpty(n *source.Node) bool { return s.empty[n] }
 
-// ShownAs gives the text that the resolved plan shows for a text that holds a secret or differs by point.
+// ShownAs gives the text that the resolved plan shows for a text that holds a secret or differs by
+// point.
 func (s *Substitution) ShownAs(n *source.Node) (text string, differs bool) {
 	text, differs = s.shown[n]
 	return text, differs
@@ -343,9 +345,11 @@ func (s *Substitution) malformed(text string, pos source.Pos, width int, path st
 		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
 	case strings.Contains(text, "stage("):
 		d.Code, d.Summary = source.CodeDoesNotFit, "a value from an earlier stage is not allowed here"
-		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's `from` and `to`"
+		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's " +
+			"`from` and `to`"
 	case strings.Contains(text, ":"):
-		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "a default is given under `vars`: NAME: {default: …}"
+		d.Summary, d.Detail = fmt.Sprintf("%q is no variable",
+			text), "a default is given under `vars`: NAME: {default: …}"
 	default:
 		missing := expression.NoVariable(strings.Trim(text, "${} "), s.vars.Names())
 		d.Summary, d.Nearest = fmt.Sprintf("%q is no variable", text), missing.Nearest

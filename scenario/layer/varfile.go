@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// file reads a --var-file: a map from the names of variables to scalars, as YAML or JSON. A later file wins.
+// file reads a --var-file: a map from the names of variables to scalars, as YAML or JSON. A later
+// file wins.
 func (vs *Variables) file(given map[string]*argument, names []string, file string, i int) {
 	place := source.Pos{File: "--var-file", Line: i + 1, Column: 1}
 	data, err := ReadSome(file)
@@ -24,7 +25,8 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 		if root != nil {
 			break
 		}
-		diags[i].Summary, diags[i].Detail, diags[i].Hidden = fmt.Sprintf("--var-file %q cannot be read as YAML", file), "", true
+		diags[i].Summary, diags[i].Detail, diags[i].Hidden = fmt.Sprintf("--var-file %q cannot be read as YAML",
+			file), "", true
 	}
 	vs.Diags = append(vs.Diags, diags...)
 	switch {
@@ -44,9 +46,11 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 		}
 		switch {
 		case !slices.Contains(names, e.Key):
-			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("the plan has no variable %q", e.Key), names, source.Nearest(e.Key, names)
+			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("the plan has no variable %q",
+				e.Key), names, source.Nearest(e.Key, names)
 		case e.Value.Kind == source.Null:
-			d.Code, d.Summary, d.Detail = source.CodeNull, fmt.Sprintf("`%s` has no value", e.Key), "Give it one, or leave the key out."
+			d.Code, d.Summary, d.Detail = source.CodeNull, fmt.Sprintf("`%s` has no value",
+				e.Key), "Give it one, or leave the key out."
 		case e.Value.Kind != source.Scalar:
 			d.Code, d.Summary = source.CodeType, fmt.Sprintf("variable %q wants a scalar", e.Key)
 		default:

@@ -271,7 +271,8 @@ func (vs *Variables) reportMissing() {
 	}
 	detail := "give " + strings.Join(ways, ", ") + ", or write a default"
 	if required {
-		detail = "give " + strings.Join(ways, ", ") + "; where it is required a default does not count, and empty text is missing"
+		detail = "give " + strings.Join(ways,
+			", ") + "; where it is required a default does not count, and empty text is missing"
 	}
 	vs.Diags = append(vs.Diags, source.Errorf(
 		source.CodeVarMissing, "no value for %s %s", noun, source.QuoteAll(names, "and"),

@@ -1,6 +1,6 @@
-// Package regular reads the files that a plan or a command line names. A name can be wrong: of a folder, of a pipe to which
-// nothing is ever written, of a device without an end. So only regular files are opened, and each reader says how large its
-// file may be.
+// Package regular reads the files that a plan or a command line names. A name can be wrong: of a
+// folder, of a pipe to which nothing is ever written, of a device without an end. So only regular
+// files are opened, and each reader says how large its file may be.
 //
 // It is not: a reader of standard input, nor of files that this program wrote itself.
 package regular
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// patience is how long one read may wait. Files on disks never wait in this sense; those of the kernel that are read as they
-// grow, such as /proc/kmsg, are regular files too.
+// patience is how long one read may wait. Files on disks never wait in this sense; those of the
+// kernel that are read as they grow, such as /proc/kmsg, are regular files too.
 const patience = 5 * time.Second
 
 // ErrTooLarge is wrapped by errors about files that are larger than their reader allows.
@@ -58,8 +58,8 @@ type File struct {
 	waits bool // a read may wait
 }
 
-// Open opens a regular file, and nothing else: to open a pipe, or some devices, can wait or change something already. A read
-// beyond limit bytes gives an error that wraps ErrTooLarge.
+// Open opens a regular file, and nothing else: to open a pipe, or some devices, can wait or change
+// something already. A read beyond limit bytes gives an error that wraps ErrTooLarge.
 func Open(name string, limit int64) (*File, error) {
 	info, err := Stat(name)
 	if err != nil {
@@ -96,7 +96,9 @@ func (f *File) Read(p []byte) (int, error) {
 		return n - 1, &fs.PathError{Op: "read", Path: f.f.Name(), Err: tooLarge(0, f.limit)}
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = &fs.PathError{Op: "read", Path: f.f.Name(), Err: fmt.Errorf("it has no end: nothing came for %s", patience)}
+		err = &fs.PathError{
+			Op: "read", Path: f.f.Name(), Err: fmt.Errorf("it has no end: nothing came for %s", patience),
+		}
 	}
 	return n, err
 }
@@ -115,7 +117,8 @@ func Read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // so that what is read to the end is not copied
+	// So that what is read to the end is not copied
+	b := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	_, err = io.Copy(b, f)
 	return b.Bytes(), err
 }

@@ -21,7 +21,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("limit %d: %q, %v", limit, data, err)
 		}
 	}
-	if _, err := Read(file, 9); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "it has 10 bytes, it may have 9 bytes") {
+	if _, err := Read(file, 9); !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(err.Error(), "it has 10 bytes, it may have 9 bytes") {
 		t.Errorf("limit 9: %v", err)
 	}
 	if _, err := Read(filepath.Join(dir, "gone"), 9); !errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +31,8 @@ func TestRead(t *testing.T) {
 	if _, err := Read(dir, 9); err == nil || !strings.Contains(err.Error(), "a folder, not a file") {
 		t.Errorf("folder: %v", err)
 	}
-	if _, err := Read(os.DevNull, 9); err == nil || !strings.Contains(err.Error(), "a device, not a regular file") {
+	if _, err := Read(os.DevNull, 9); err == nil ||
+		!strings.Contains(err.Error(), "a device, not a regular file") {
 		t.Errorf("device: %v", err)
 	}
 }

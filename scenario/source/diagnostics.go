@@ -58,7 +58,8 @@ func (ds Diagnostics) HasErrors() bool {
 func (ds Diagnostics) Sorted() Diagnostics {
 	sorted := slices.Clone(ds)
 	slices.SortStableFunc(sorted, compare)
-	return slices.CompactFunc(sorted, func(a, b Diagnostic) bool { return compare(a, b) == 0 && a.Path == b.Path })
+	return slices.CompactFunc(sorted,
+		func(a, b Diagnostic) bool { return compare(a, b) == 0 && a.Path == b.Path })
 }
 
 func compare(a, b Diagnostic) int {

@@ -10,7 +10,8 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		nodeText, shown, bomb(4), "a: &x [*x]\n", "a: |2\n    x\n   y\n", "a: >\n  x\n\n    y\n  z\n", `a: "\t\x41é\U0001F600\
   b"`, "a: 'it''s\n  so'\n", "? [a]\n: &k !!str b\n", "a: {u: ${x}}\n", "a: 1\n---\n{", "\ufeff%YAML 1.1\n---\n&a a: *a\n", "a:\n\tb", "<<: 1\n", "a: .nan\n",
-		"a: !x !!y\n", "- - - a\n-b", "a: 1e400\n", "a\u0085b: c\u2028d\n", "a: &x\n\n# c\n  b: 1\nc: *x\n", "a: \"\\\n\n b\"",
+		"a: !x !!y\n", "- - - a\n-b", "a: 1e400\n", "a\u0085b: c\u2028d\n", "a: &x\n\n# c\n  b: 1\nc: *x\n",
+		"a: \"\\\n\n b\"",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -21,7 +22,8 @@ func FuzzParse(f *testing.F) {
 		}
 		l := splitLines(data)
 		inside := func(p Pos) {
-			if p.File != "p" || p.Line < 1 || p.Line > l.count() || p.Column < 1 || p.Column > utf8.RuneCountInString(l.text(p.Line))+1 {
+			if p.File != "p" || p.Line < 1 || p.Line > l.count() || p.Column < 1 ||
+				p.Column > utf8.RuneCountInString(l.text(p.Line))+1 {
 				t.Fatalf("position %v is outside of the text", p)
 			}
 		}

@@ -40,7 +40,9 @@ func TestNodePaths(t *testing.T) {
 	if root.At("") != root {
 		t.Error("the empty pointer is not the root")
 	}
-	for _, nowhere := range []string{"/x", "/version/x", "/a~1b~0c d%/list/2", "/a~1b~0c d%/list/01", "/a~1b~0c d%/list/-1", "/nothing/x"} {
+	for _, nowhere := range []string{
+		"/x", "/version/x", "/a~1b~0c d%/list/2", "/a~1b~0c d%/list/01", "/a~1b~0c d%/list/-1", "/nothing/x",
+	} {
 		if got := root.At(nowhere); got != nil {
 			t.Errorf("At(%s) = %v", nowhere, got)
 		}
@@ -49,7 +51,8 @@ func TestNodePaths(t *testing.T) {
 		}
 	}
 	var none *Node
-	if none.Get("x") != nil || none.Entry("x") != nil || none.At("/x") != nil || none.JSON() != nil || none.Clone() != nil {
+	if none.Get("x") != nil || none.Entry("x") != nil || none.At("/x") != nil || none.JSON() != nil ||
+		none.Clone() != nil {
 		t.Error("nil is not empty")
 	}
 }
@@ -90,8 +93,9 @@ list: [1, two, {three: null}]
 	}
 	want := map[string]any{
 		"int": json.Number("12"), "float": json.Number("1.50"), "exponent": json.Number("1e-5"),
-		"quoted": "12", "block": "12\n", "yes": "yes", "bool": false, "none": nil, "date": "2024-01-01", "version": "1.2.3",
-		"list": []any{json.Number("1"), "two", map[string]any{"three": nil}},
+		"quoted": "12", "block": "12\n", "yes": "yes", "bool": false, "none": nil, "date": "2024-01-01",
+		"version": "1.2.3",
+		"list":    []any{json.Number("1"), "two", map[string]any{"three": nil}},
 	}
 	if diff := cmp.Diff(want, root.JSON()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -101,7 +105,8 @@ list: [1, two, {three: null}]
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]any{
 		"4": json.Number("4"), "-0.5": json.Number("-0.5"), "true": true, "~": nil, "": nil, "null": nil,
-		"04": "04", "0x1": "0x1", "1_0": "1_0", "4s": "4s", "True": "True", ".5": ".5", "5.": "5.", "+1": "+1", "1e": "1e", ".inf": ".inf",
+		"04": "04", "0x1": "0x1", "1_0": "1_0", "4s": "4s", "True": "True", ".5": ".5", "5.": "5.", "+1": "+1",
+		"1e": "1e", ".inf": ".inf",
 	} {
 		if got := Plain(text, Pos{}).JSON(); !cmp.Equal(got, want) {
 			t.Errorf("Plain(%q) is %#v, want %#v", text, got, want)
@@ -112,7 +117,8 @@ func TestPlain(t *testing.T) {
 func TestNearest(t *testing.T) {
 	words := []string{"rate", "concurrency", "max_in_flight", "for", "until", "kserve", "triton"}
 	for word, want := range map[string]string{
-		"rat": "rate", "raet": "rate", "rates": "rate", "Rate": "rate", "concurency": "concurrency", "maxinflight": "max_in_flight",
+		"rat": "rate", "raet": "rate", "rates": "rate", "Rate": "rate", "concurency": "concurrency",
+		"maxinflight":   "max_in_flight",
 		"max-in-flight": "max_in_flight", "fro": "for", "untli": "until", "tritonn": "triton",
 		"": "", "zzz": "", "x": "", "latency": "", "rate": "",
 	} {

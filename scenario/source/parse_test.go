@@ -56,7 +56,10 @@ func TestParseMistakes(t *testing.T) {
 		{"alias", "a: &a {b: 1}\nc: *a\n", nil},
 		{"alias of itself", "a: &x [1, *x]\n", []string{"1:11+2 alias-loop"}},
 		{"alias without anchor", "a: 1\nb: *nope\n", []string{"2:4+5 unknown-anchor"}},
-		{"mistake behind an alias is said once", "a: &a {b: 1, b: 2}\nc: *a\nd: *a\n", []string{"1:14+1 duplicate-key"}},
+		{
+			"mistake behind an alias is said once", "a: &a {b: 1, b: 2}\nc: *a\nd: *a\n",
+			[]string{"1:14+1 duplicate-key"},
+		},
 		{"alias bomb", bomb(8), []string{"5:30+0 too-many-aliases"}},
 		{"deep", "a: " + strings.Repeat("[", 101) + strings.Repeat("]", 101), []string{"1:104+0 too-deep"}},
 		{"not too deep", "a: " + strings.Repeat("[", 99) + strings.Repeat("]", 99), nil},
@@ -79,7 +82,10 @@ func TestParseMistakes(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00", []string{"1:1+0 bad-character"}},
 		{"unquoted variable in a map", "a: {u: ${x}}\n", []string{"1:8+2 unquoted-variable"}},
 		{"unquoted variable in a list", "a: [b, ${x}]\n", []string{"1:8+2 unquoted-variable"}},
-		{"unquoted variable, lines below", "x: 1\na: {u: \"${fine}\",\n  c: d ${x}, e: 1}\n", []string{"3:8+2 unquoted-variable"}},
+		{
+			"unquoted variable, lines below", "x: 1\na: {u: \"${fine}\",\n  c: d ${x}, e: 1}\n",
+			[]string{"3:8+2 unquoted-variable"},
+		},
 		{"block style needs no quotes", "a: ${x}\nb:\n  - c < ${d}\n", nil},
 		{"two colons", "x: 1\na: b: c\n", []string{"2:5+1 bad-yaml"}},
 		{"at sign", "a: @x\n", []string{"1:4+1 bad-yaml"}},
@@ -87,7 +93,10 @@ func TestParseMistakes(t *testing.T) {
 		{"item begins with >", "x:\n  - > 5\n", []string{"2:5+1 bad-yaml"}},
 		{"variable of another tool", "a: {{LIMIT}}\n", []string{"1:5+0 key-not-text"}},
 		{"a comment cuts a value", "a: p99 < 5 # ms\n", nil},
-		{"two merge keys", "a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", []string{"3:3+2 merge-key", "4:3+2 merge-key"}},
+		{
+			"two merge keys", "a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n",
+			[]string{"3:3+2 merge-key", "4:3+2 merge-key"},
+		},
 		{"a list of merge keys", "a: &a {b: 1}\nc: {<<: [*a, *a]}\n", []string{"2:5+2 merge-key"}},
 		{"yes, no and a sexagesimal are text", "a: yes\nb: no\nc: 22:22\nd: 2026-01-02\n", nil},
 		{"quote not closed", "x: 1\na: \"b\nc: d\n", []string{"2:4+1 bad-yaml"}},
@@ -96,7 +105,10 @@ func TestParseMistakes(t *testing.T) {
 		{"line without colon", "a: b\nfoo\nc: d\n", []string{"2:1+0 bad-yaml"}},
 		{"wrong indentation of a map", "a:\n  b: 1\n c: 2\n", []string{"3:2+0 bad-yaml"}},
 		{"wrong indentation in a list", "s:\n  - id: a\n   load: x\n  - id: b\n", []string{"3:4+0 bad-yaml"}},
-		{"wrong indentation far below", "s:\n" + strings.Repeat("  - a\n", 50) + " - b\n", []string{"52:2+0 bad-yaml"}},
+		{
+			"wrong indentation far below", "s:\n" + strings.Repeat("  - a\n", 50) + " - b\n",
+			[]string{"52:2+0 bad-yaml"},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,7 +131,8 @@ func bomb(n int) string {
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < n; i++ {
 		item := fmt.Sprintf("*a%d", i-1)
-		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.Join([]string{item, item, item, item, item, item, item, item, item}, ", "))
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i,
+			strings.Join([]string{item, item, item, item, item, item, item, item, item}, ", "))
 	}
 	return b.String()
 }
@@ -140,8 +153,10 @@ func TestCodesAreExplained(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "a: 1\na: 1\n1: x\n", "a: !x 010\nb: .inf\n", "<<: 1\n", "a: *b\n", "a: &x [*x]\n", "a:\n\tb\n", "a: [${x}]\n", "a: b: c\n",
-		"a: \x00\n", "a: 1\n---\n", bomb(8), "a: " + strings.Repeat("[", 101) + strings.Repeat("]", 101), strings.Repeat("x", MaxBytes+1),
+		"", "a: 1\na: 1\n1: x\n", "a: !x 010\nb: .inf\n", "<<: 1\n", "a: *b\n", "a: &x [*x]\n", "a:\n\tb\n",
+		"a: [${x}]\n", "a: b: c\n",
+		"a: \x00\n", "a: 1\n---\n", bomb(8), "a: " + strings.Repeat("[", 101) + strings.Repeat("]", 101),
+		strings.Repeat("x", MaxBytes+1),
 	} {
 		_, ds := Parse("p", []byte(text))
 		if len(ds) == 0 {

@@ -19,7 +19,8 @@ const (
 	colorBlue   = "\x1b[34m"
 )
 
-// Render writes the diagnostics for people: what is wrong, where, the line with the place marked, what to do.
+// Render writes the diagnostics for people: what is wrong, where, the line with the place marked,
+// what to do.
 //
 //	error: `rat` is not a key of load
 //	  --> plan.yaml:6:7

@@ -27,8 +27,14 @@ func shownFile(file string) []byte {
 func samples() Diagnostics {
 	at := func(line, column int) Pos { return Pos{"plan.yaml", line, column} }
 	return Diagnostics{
-		{Severity: Error, Code: "unknown-key", Summary: "`vers` is not a key of a plan", Pos: at(1, 1), Width: 7, Allowed: []string{"version", "name"}, Nearest: "version", Path: "/vers"},
-		{Severity: Warning, Code: "tab", Summary: "a tab\tinside", Detail: "first line\nsecond line", Pos: at(2, 7), Width: 1},
+		{
+			Severity: Error, Code: "unknown-key", Summary: "`vers` is not a key of a plan", Pos: at(1, 1), Width: 7,
+			Allowed: []string{"version", "name"}, Nearest: "version", Path: "/vers",
+		},
+		{
+			Severity: Warning, Code: "tab", Summary: "a tab\tinside", Detail: "first line\nsecond line",
+			Pos: at(2, 7), Width: 1,
+		},
 		{Severity: Error, Code: "wide", Summary: "wide characters", Pos: at(3, 10), Width: 2, Path: "/target/猫猫"},
 		{Severity: Error, Code: "behind", Summary: "behind wide characters", Pos: at(3, 19), Width: 3},
 		{Severity: Error, Code: "end", Summary: "the end of a line", Pos: at(4, 30)},
@@ -169,7 +175,10 @@ func TestSorted(t *testing.T) {
 	d := func(file string, line, column int, code, summary string) Diagnostic {
 		return Diagnostic{Severity: Error, Pos: Pos{file, line, column}, Code: code, Summary: summary}
 	}
-	ds := Diagnostics{d("b", 1, 1, "x", "s"), d("a", 2, 1, "x", "s"), d("a", 1, 9, "x", "s"), d("a", 1, 2, "y", "s"), d("a", 1, 2, "x", "t"), d("a", 1, 2, "x", "s"), d("a", 1, 2, "x", "s")}
+	ds := Diagnostics{
+		d("b", 1, 1, "x", "s"), d("a", 2, 1, "x", "s"), d("a", 1, 9, "x", "s"), d("a", 1, 2, "y", "s"),
+		d("a", 1, 2, "x", "t"), d("a", 1, 2, "x", "s"), d("a", 1, 2, "x", "s"),
+	}
 	want := Diagnostics{ds[5], ds[4], ds[3], ds[2], ds[1], ds[0]}
 	first := ds[0]
 	if diff := cmp.Diff(want, ds.Sorted()); diff != "" {

@@ -102,7 +102,8 @@ func (p *parser) explain(d *Diagnostic, message, text string) {
 			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
 		}
 	case message == "did not find expected comment or line break":
-		d.Detail = "Text that begins with > or | needs quotes. A condition begins with what is measured, such as latency.p99 < 5ms."
+		d.Detail = "Text that begins with > or | needs quotes. A condition begins with what is measured, such " +
+			"as latency.p99 < 5ms."
 		if at := blockMark.FindStringIndex(text); at != nil {
 			d.Pos.Column, d.Width = len([]rune(text[:at[1]])), 1
 		}
@@ -114,7 +115,8 @@ func (p *parser) explain(d *Diagnostic, message, text string) {
 	case strings.Contains(message, "could not find expected ':'"):
 		d.Detail = "A key needs a colon and a blank after it."
 	case contains(late, message):
-		d.Detail = "Keys of one map, and items of one list, begin in the same column; look at the indentation here and above."
+		d.Detail = "Keys of one map, and items of one list, begin in the same column; look at the indentation " +
+			"here and above."
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Each text holds one @, which is found by its place in the scalar and must be given where it stands in the source.
+// Each text holds one @, which is found by its place in the scalar and must be given where it
+// stands in the source.
 func TestTextAt(t *testing.T) {
 	tests := []struct{ name, text string }{
 		{"plain", "a: some @ text\n"},
@@ -40,7 +41,8 @@ func TestTextAt(t *testing.T) {
 			offset := utf8.RuneCountInString(scalar.Text[:strings.Index(scalar.Text, "@")])
 			got := scalar.AsText("/a").At(offset)
 			if want := place(test.text, "@"); fmt.Sprint(got.Line, got.Column) != want {
-				t.Errorf("@ is offset %d of %q: got %d %d, want %s; runs %v", offset, scalar.Text, got.Line, got.Column, want, scalar.Runs)
+				t.Errorf("@ is offset %d of %q: got %d %d, want %s; runs %v",
+					offset, scalar.Text, got.Line, got.Column, want, scalar.Runs)
 			}
 			piece := scalar.AsText("/a").Slice(offset, offset+1)
 			if piece.Text != "@" || piece.Pos != got || piece.At(0) != got {

@@ -199,7 +199,8 @@ func (w *walker) scalar(y *yaml.Node, n *Node) {
 	}
 }
 
-// checkNumber keeps infinities and numbers too long to compute with away from everything that reads the tree.
+// checkNumber keeps infinities and numbers too long to compute with away from everything that reads
+// the tree.
 func (w *walker) checkNumber(n *Node) {
 	const maxDigits = 100
 	f, err := strconv.ParseFloat(n.Text, 64)

@@ -55,7 +55,8 @@ func (d docs) learn(owner string, s *ast.StructType) {
 			continue
 		}
 		d[owner+"."+f.Names[0].Name] = doc{
-			strings.Join(strings.Fields(description), " "), strings.Split(strings.Join(strings.Fields(examples), " "), " | "),
+			strings.Join(strings.Fields(description), " "),
+			strings.Split(strings.Join(strings.Fields(examples), " "), " | "),
 		}
 	}
 }

@@ -52,7 +52,10 @@ func withVariants(root object) object {
 	}
 	properties := root.get("properties").(object)
 	extension := object{
-		{"title", "plan that extends another"}, {"type", "object"}, {"properties", nullable(properties, maps)}, {"additionalProperties", false},
+		{"title", "plan that extends another"},
+		{"type", "object"},
+		{"properties", nullable(properties, maps)},
+		{"additionalProperties", false},
 	}
 	named := object{{"title", "stage"}, {"allOf", []object{ref("overlay_stage"), {
 		{"if", object{{"not", object{{"required", []string{"parallel"}}}}}},

@@ -30,7 +30,9 @@ func TestRun(t *testing.T) {
 	if err := run([]string{dir, keys}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"language.json", "plan.schema.json", "plan.check.json", "profiles.check.json"} {
+	for _, name := range []string{
+		"language.json", "plan.schema.json", "plan.check.json", "profiles.check.json",
+	} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

@@ -69,6 +69,7 @@ func files(folder string) (map[string][]byte, error) {
 	}
 	b.WriteByte('\n')
 	return map[string][]byte{
-		"language.json": append(language, '\n'), "plan.schema.json": b.Bytes(), "plan.check.json": append(checkPlan, '\n'), "profiles.check.json": append(checkProfiles, '\n'),
+		"language.json": append(language, '\n'), "plan.schema.json": b.Bytes(),
+		"plan.check.json": append(checkPlan, '\n'), "profiles.check.json": append(checkProfiles, '\n'),
 	}, nil
 }

@@ -17,7 +17,11 @@ func (g generator) overlays(marks marks, defs object) object {
 	}
 	return append(
 		twins,
-		member{"profile", marks.on("plan", closed("profile", g.profileKeys()...).with(member{"properties", g.overlayProperties(maps)}))},
+		member{
+			"profile",
+			marks.on("plan",
+				closed("profile", g.profileKeys()...).with(member{"properties", g.overlayProperties(maps)})),
+		},
 	)
 }
 

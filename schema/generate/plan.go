@@ -48,7 +48,9 @@ func (g generator) planSchema() object {
 	}
 	root = append(
 		root,
-		marks.on("plan", closed("sluice plan", g.planKeys()...)).with(member{"description", "A benchmark plan for inference servers."})...,
+		marks.on("plan", closed("sluice plan", g.planKeys()...)).with(member{
+			"description", "A benchmark plan for inference servers.",
+		})...,
 	)
 	root = append(root, loadRequired()...)
 	return append(root, member{"$defs", defs})

@@ -37,7 +37,8 @@ func withoutUnbuilt(v any) any {
 			case m.name == "properties":
 				m.value = builtProperties(m.value.(object))
 			case m.name == "enum" && words != nil:
-				m.value = slices.DeleteFunc(slices.Clone(m.value.([]any)), func(w any) bool { return slices.Contains(words, fmt.Sprint(w)) })
+				m.value = slices.DeleteFunc(slices.Clone(m.value.([]any)),
+					func(w any) bool { return slices.Contains(words, fmt.Sprint(w)) })
 			case m.name == "pattern" && words != nil:
 				m.value = withoutUnits(m.value.(string), words)
 			case (m.name == "else" || m.name == "then") &&
@@ -66,7 +67,8 @@ func builtProperties(properties object) object {
 	return out
 }
 
-// withoutUnits removes units from the alternatives of a pattern, which has them as `requests?|sessions?`.
+// withoutUnits removes units from the alternatives of a pattern, which has them as
+// `requests?|sessions?`.
 func withoutUnits(pattern string, units []string) string {
 	for _, u := range units {
 		if strings.HasSuffix(u, "s") {

@@ -26,7 +26,9 @@ func snippetsOf(definition, key string) []snippet {
 		}}}}}
 	case "plan.vars":
 		return []snippet{{"variables", "Values that can be set from outside.", object{{"${1:url}", object{
-			{"default", "${2:http://localhost:8000}"}, {"env", "${3:TRITON_URL}"}, {"description", "${4:where the model is served}"},
+			{"default", "${2:http://localhost:8000}"},
+			{"env", "${3:TRITON_URL}"},
+			{"description", "${4:where the model is served}"},
 		}}}}}
 	case "plan.profiles":
 		return []snippet{{"profiles", "Changes for one environment.", object{{"${1:ci}", object{
@@ -38,7 +40,10 @@ func snippetsOf(definition, key string) []snippet {
 		return stageSnippets()
 	case "plan.defaults":
 		return []snippet{
-			{"defaults", "What every stage has unless it says otherwise.", object{{"warmup", "${1:5s}"}, {"load", object{{"concurrency", "${2:8}"}}}, {"for", "${3:30s}"}}},
+			{
+				"defaults", "What every stage has unless it says otherwise.",
+				object{{"warmup", "${1:5s}"}, {"load", object{{"concurrency", "${2:8}"}}}, {"for", "${3:30s}"}},
+			},
 		}
 	case "assertion.":
 		return []snippet{

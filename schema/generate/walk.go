@@ -48,7 +48,8 @@ func entryType(dict reflect.Type) reflect.Type {
 	return value.Type.Elem()
 }
 
-// unit is the type of the values of a generic struct as definitions name it: int, number, rate, duration.
+// unit is the type of the values of a generic struct as definitions name it: int, number, rate,
+// duration.
 func unit(t reflect.Type) string {
 	for i := range t.NumField() {
 		if f := pointee(t.Field(i).Type); isGeneric(f, "Val") {
@@ -153,8 +154,12 @@ func (g generator) keys(t reflect.Type) []key {
 			example = d.examples[1]
 		}
 		all = append(all, key{
-			name: f.Tag.Get("plan"), schema: g.schema(f.Type, f.Tag), description: d.description, example: parse(example),
-			dflt: dflt(f), required: f.Tag.Get("required") != "" && f.Tag.Get("plan") != "load", // see loadRequired
+			name:        f.Tag.Get("plan"),
+			schema:      g.schema(f.Type, f.Tag),
+			description: d.description,
+			example:     parse(example),
+			dflt:        dflt(f),
+			required:    f.Tag.Get("required") != "" && f.Tag.Get("plan") != "load", // see loadRequired
 		})
 	}
 	return all

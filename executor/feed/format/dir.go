@@ -47,7 +47,8 @@ func Stem(name string) string {
 	return name
 }
 
-// readFolder reads the files of a folder: one for each tensor, named after it. Hidden files are left alone.
+// readFolder reads the files of a folder: one for each tensor, named after it. Hidden files are
+// left alone.
 func (r *Rows) readFolder(name, format string) error {
 	entries, err := os.ReadDir(name)
 	if err != nil {

@@ -264,7 +264,8 @@ func (f *flattener) word() (err error) {
 	return err
 }
 
-// cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list of them.
+// cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list
+// of them.
 func cellElements(t tensor.DataType, text []byte) (e Elements, err error) {
 	if t == tensor.Bytes {
 		e.Data, err = tensor.AppendElement(nil, t, text)

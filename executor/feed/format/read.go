@@ -1,5 +1,6 @@
-// Package format reads data files: the rows of perf_analyzer's JSON, KServe v2 bodies, JSON lines and lists,
-// CSV, NumPy arrays, raw tensors and traces. What a row means to a model is left to executor/feed.
+// Package format reads data files: the rows of perf_analyzer's JSON, KServe v2 bodies, JSON lines
+// and lists, CSV, NumPy arrays, raw tensors and traces. What a row means to a model is left to
+// executor/feed.
 package format
 
 import (

@@ -139,7 +139,8 @@ func dims(c *jsonscan.Scanner) []int64 {
 	return dims
 }
 
-// inputParameters reads an input's parameters: the size of data behind the JSON, and what goes to the model.
+// inputParameters reads an input's parameters: the size of data behind the JSON, and what goes to
+// the model.
 func (r *Rows) inputParameters(c *jsonscan.Scanner, v *Value) {
 	for c.Enter('{'); c.More('}'); {
 		switch key := r.names.of(c.Key()); key {
@@ -154,7 +155,8 @@ func (r *Rows) inputParameters(c *jsonscan.Scanner, v *Value) {
 	}
 }
 
-// parameter reads the value of a parameter of a tensor, and adds it to those that there are; null is none.
+// parameter reads the value of a parameter of a tensor, and adds it to those that there are; null
+// is none.
 func parameter(c *jsonscan.Scanner, list *[]backends.Parameter, name string) *[]backends.Parameter {
 	text := c.Value()
 	if !c.OK() {

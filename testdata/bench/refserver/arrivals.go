@@ -11,13 +11,15 @@ import (
 // written pages use memory.
 const capacity = 32 << 20
 
-// arrivals is when each request came, ns since origin. Many threads add; readers come when the load is over.
+// arrivals is when each request came, ns since origin. Many threads add; readers come when the load
+// is over.
 type arrivals struct {
 	origin time.Time
 	n      atomic.Int64
 	at     []int64
 
-	// captured are the bytes of the first request since the last reset: other clients can send the very same.
+	// captured are the bytes of the first request since the last reset: other clients can send the
+	// very same.
 	captured atomic.Pointer[[]byte]
 }
 

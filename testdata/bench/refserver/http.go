@@ -15,7 +15,8 @@ import (
 // maxConns is the highest descriptor that is served.
 const maxConns = 1 << 16
 
-// conn is one connection, served by one loop. buf[:n] holds the bytes that were read and not answered yet.
+// conn is one connection, served by one loop. buf[:n] holds the bytes that were read and not
+// answered yet.
 type conn struct {
 	fd  int
 	buf []byte
@@ -195,7 +196,8 @@ var (
 	length  = []byte("content-length:")
 )
 
-// request is the size of the first request in b, 0 when it is not whole yet, and the path if it is a GET.
+// request is the size of the first request in b, 0 when it is not whole yet, and the path if it is
+// a GET.
 func request(b []byte) (size int, path []byte) {
 	head := bytes.Index(b, headEnd)
 	if head < 0 {

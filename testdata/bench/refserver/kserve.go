@@ -30,11 +30,13 @@ func httpMetadata(path string) []byte {
 		return ok(`{"name":"refserver","version":"1","extensions":["binary_tensor_data"]}`)
 	}
 	return ok(fmt.Sprintf(`{"name":"M","versions":["1"],"platform":"ref",`+
-		`"inputs":[{"name":"INPUT0","datatype":"UINT8","shape":[%d]}],"outputs":[{"name":"OUTPUT0","datatype":"UINT8","shape":[16]}]}`, inputSize))
+		`"inputs":[{"name":"INPUT0","datatype":"UINT8","shape":[%d]}],"outputs":[{"name":"OUTPUT0",`+
+		`"datatype":"UINT8","shape":[16]}]}`, inputSize))
 }
 
 func ok(body string) []byte {
-	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		len(body), body)
 }
 
 // grpcReplies is the answer to each method of the inference service. Numbers of fields: see

@@ -81,7 +81,8 @@ func (b *bench) grpc() error {
 	return nil
 }
 
-// capture makes Sluice send a few requests, so that the server has the bytes of one for the peer to send.
+// capture makes Sluice send a few requests, so that the server has the bytes of one for the peer to
+// send.
 func (b *bench) capture(url string) error {
 	_, err := b.sluice(url, "{concurrency: 1}", "50 requests")
 	return err

@@ -78,7 +78,8 @@ func run(bin, old string, quick bool, only string) (err error) {
 	defer func() { err = errors.Join(err, b.server.stop()) }()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
-	fmt.Printf("%d cores; %s per turn, %d pairs of turns, who goes first changing; medians, ratios by pair (least–most); CPU is that of whole processes, start-up included, for "+
+	fmt.Printf("%d cores; %s per turn, %d pairs of turns, who goes first changing; medians, ratios by pair "+
+		"(least–most); CPU is that of whole processes, start-up included, for "+
 		"both of a pair; load of this machine by others: see the last column\n",
 		runtime.NumCPU(), b.each, b.rounds)
 	if only == "" {

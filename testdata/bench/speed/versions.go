@@ -20,8 +20,8 @@ const (
 	checks    = 5000 // assertions of the plan that is validated
 )
 
-// versionsStep compares the programs b.old and b.new: each figure of one version has the same figure of the
-// other beside it, measured within seconds, and who goes first alternates.
+// versionsStep compares the programs b.old and b.new: each figure of one version has the same
+// figure of the other beside it, measured within seconds, and who goes first alternates.
 func (b *bench) versionsStep() error {
 	if b.old == "" {
 		return fmt.Errorf("name the other program with -old")
@@ -96,7 +96,8 @@ func lower(low, _ float64) float64 { return low }
 
 func upper(_, high float64) float64 { return high }
 
-// interval returns the mean of the values and half the width of its 95% confidence interval by Student's t.
+// interval returns the mean of the values and half the width of its 95% confidence interval by
+// Student's t.
 func interval(values []float64) (mean, half float64) {
 	const t = 2.145 // 0.975 quantile of Student's t with versions-1 = 14 degrees of freedom
 	n := float64(len(values))
