@@ -210,7 +210,8 @@ func (l *streamLane) sendOn(k *session, slot int) {
 		s.BytesSent = size
 	}
 	l.sendDone(slot)
-	if k.ended.Load() { // before the receiver could see that this one was written
+	// The stream may have ended before its receiver could see that this request was written.
+	if k.ended.Load() && !l.resend(k, slot, gen) {
 		l.failInFlight(k, slot, gen)
 	}
 }

@@ -67,6 +67,9 @@ func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
 		l.closeCtx.Err() != nil || !sl.lock(gen) {
 		return false
 	}
+	if l.movedOn(k, slot) {
+		return true
+	}
 	head, _ := k.stream.Header() // after the end of the stream this does not wait
 	link := linkOf(k.stream)
 	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= settledAge ||
@@ -87,6 +90,19 @@ func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
 		return true
 	}
 	l.queue.put(slot)
+	return true
+}
+
+// movedOn reports whether a locked slot's request is no longer on the stream k, and unlocks it then:
+// sender and receiver may both see that k has ended, and one of them has sent the request again.
+func (l *streamLane) movedOn(k *session, slot int) bool {
+	sl := &l.slots[slot]
+	if sl.session.Load() == k.number {
+		return false
+	}
+	if why := sl.unlock(); why != 0 {
+		l.cancelled(slot, why)
+	}
 	return true
 }
 
@@ -156,6 +172,9 @@ func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 		return
 	}
 	if !sl.lock(gen) {
+		return
+	}
+	if l.movedOn(k, slot) {
 		return
 	}
 	s := sl.sample
