@@ -145,7 +145,7 @@ func onTheWayOut(t *testing.T, d *cudatest.Driver, s *builtin.Server) {
 					}
 				}
 			}}
-			if _, diags := compile(t, text, url).Run(ctx, env); diags.HasErrors() || !began {
+			if _, diags := Run(ctx, compile(t, text, url), env); diags.HasErrors() || !began {
 				t.Errorf("%s %s: began %v, %v", protocol, name, began, diags)
 			}
 			stop()
