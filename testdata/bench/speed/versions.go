@@ -11,26 +11,34 @@ import (
 	"time"
 )
 
-// The bars of a comparison of two versions, as ratios new/old of one pair of turns.
 const (
-	mostCPU   = 1.05 // above the upper end of the interval of CPU per request
-	notWorse  = 1.0  // above the lower end of the interval: the new version is not shown to be worse
-	versions  = 15   // pairs of turns
-	paceOfOld = 5000 // requests a second of the open loop
-	checks    = 5000 // assertions of the plan that is validated
+	versions = 15   // pairs of turns
+	pace     = 5000 // requests a second of the open loop
+	checks   = 5000 // assertions of the plan that is validated
 )
 
-// versionsStep compares the programs b.old and b.new: each figure of one version has the same
+// bar judges the 95% interval of the ratio new/old.
+type bar func(low, high float64) string
+
+// within is the bar that the whole interval lies below most: the new version is shown to cost no more than that.
+func within(most float64) bar {
+	return func(_, high float64) string { return "upper end " + atMost(high, most) }
+}
+
+// notWorse is the bar that the interval does not lie above 1 as a whole: the new version is not shown to be worse.
+func notWorse(low, _ float64) string { return "lower end " + atMost(low, 1) }
+
+// versionsStep compares the programs b.old and b.program(): each figure of one version has the same
 // figure of the other beside it, measured within seconds, and who goes first alternates.
 func (b *bench) versionsStep() error {
 	if b.old == "" {
 		return fmt.Errorf("name the other program with -old")
 	}
-	b.out.head("two versions", "old", "new", "new/old", "95% interval", "bar")
+	b.out.head(fmt.Sprintf("two versions, %d pairs of turns", versions), "old", "new", "new/old", "95% interval", "bar")
 	for _, url := range []string{"http://" + b.server.HTTP, "grpc://" + b.server.GRPC} {
 		for _, n := range []int{1, 16, 64} {
 			name := fmt.Sprintf("CPU µs a request, %s, %d in flight", url[:4], n)
-			err := b.compare(name, mostCPU, upper, func(program string) (float64, error) {
+			err := b.compare(name, within(1.05), func(program string) (float64, error) {
 				c, err := b.sluiceOf(program, url, fmt.Sprintf("{concurrency: %d}", n), b.each.String())
 				return c.perRequest(), err
 			})
@@ -39,13 +47,13 @@ func (b *bench) versionsStep() error {
 			}
 		}
 	}
-	name := fmt.Sprintf("lateness p99 µs, http, %d/s", paceOfOld)
-	err := b.compare(name, notWorse, lower, func(program string) (float64, error) {
-		load := fmt.Sprintf("{rate: %d/s, max_in_flight: 64}", paceOfOld)
+	name := fmt.Sprintf("lateness p99 µs, http, %d/s", pace)
+	err := b.compare(name, notWorse, func(program string) (float64, error) {
+		load := fmt.Sprintf("{rate: %d/s, max_in_flight: 64}", pace)
 		if _, err := b.sluiceOf(program, "http://"+b.server.HTTP, load, b.each.String()); err != nil {
 			return 0, err
 		}
-		l, err := b.server.lateness(paceOfOld, int(paceOfOld*b.each.Seconds()))
+		l, err := b.server.lateness(pace, int(pace*b.each.Seconds()))
 		return l.P99, err
 	})
 	if err != nil {
@@ -56,7 +64,7 @@ func (b *bench) versionsStep() error {
 		return err
 	}
 	name = fmt.Sprintf("CPU ms to validate %d assertions", checks)
-	return b.compare(name, notWorse, lower, func(program string) (float64, error) {
+	return b.compare(name, notWorse, func(program string) (float64, error) {
 		var text bytes.Buffer
 		cmd := exec.Command(program, "validate", file)
 		cmd.Stdout, cmd.Stderr = &text, &text
@@ -68,9 +76,7 @@ func (b *bench) versionsStep() error {
 }
 
 // compare measures both versions in pairs and adds a row.
-func (b *bench) compare(name string, bar float64, end func(low, high float64) float64,
-	measure func(program string) (float64, error),
-) error {
+func (b *bench) compare(name string, judge bar, measure func(program string) (float64, error)) error {
 	var before, after, logs []float64
 	for i := range versions {
 		var pair [2]float64 // old, new
@@ -88,13 +94,9 @@ func (b *bench) compare(name string, bar float64, end func(low, high float64) fl
 	mean, half := interval(logs)
 	low, high := math.Exp(mean-half), math.Exp(mean+half)
 	b.out.row(name, middle(before), middle(after), math.Exp(mean), fmt.Sprintf("%.3f–%.3f", low, high),
-		atMost(end(low, high), bar))
+		judge(low, high))
 	return nil
 }
-
-func lower(low, _ float64) float64 { return low }
-
-func upper(_, high float64) float64 { return high }
 
 // interval returns the mean of the values and half the width of its 95% confidence interval by
 // Student's t.
