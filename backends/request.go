@@ -57,7 +57,7 @@ type Tensor struct {
 	Type  tensor.DataType
 	Shape []int64
 	Data  []byte // as tensor.Array holds it
-	// Parameters are those of an input that the model reads, as Request.Parameters.
+	// Parameters holds the parameters of an input, in the form of Request.Parameters.
 	Parameters []Parameter
 }
 

@@ -181,7 +181,7 @@ stages:
 	}
 }
 
-// TestGroupFails: a member that fails holds up nobody beside it, and counts for who needs it.
+// TestGroupFails: a member that fails blocks no other member, and fails the stages that need it.
 func TestGroupFails(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})

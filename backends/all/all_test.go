@@ -77,8 +77,8 @@ func kind(t *testing.T, name string) backends.Kind {
 	return backends.Kind{}
 }
 
-// TestAbilities is what each kind can do for a target, in the words of diagnostics. Words in
-// brackets cannot be run yet; what this binary was built without is the same in one that has it.
+// TestAbilities lists the abilities of each kind for a target, as diagnostics name them. Those in
+// brackets cannot be run yet. A binary built without an ability lists it all the same.
 func TestAbilities(t *testing.T) {
 	for _, row := range []struct {
 		kind, url, endpoint string

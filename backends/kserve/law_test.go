@@ -67,8 +67,8 @@ func TestLawHeld(t *testing.T) {
 	}
 }
 
-// together is a suite for held lanes of so many slots. Each slot has a connection: of several, some
-// have carried nothing when a server goes, which shows in their first write.
+// together returns the suite for blocking lanes of depth slots. Each slot has its own connection:
+// with several, some are still unused when a server ends, which their first write reveals.
 func together(s backendtest.Suite, depth int) backendtest.Suite {
 	s.Blocking, s.Depth, s.Shared = true, depth, depth > 1
 	if depth > 1 {

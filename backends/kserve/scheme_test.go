@@ -25,9 +25,9 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// TestAstray: a scheme that is not what the server speaks is told with the one that may be meant,
-// over every pair of them.
-func TestAstray(t *testing.T) {
+// TestWrongScheme: the error for a scheme that the server does not speak names the one that is
+// probably meant, for every pair of schemes.
+func TestWrongScheme(t *testing.T) {
 	const (
 		noHTTP1, noHTTP2 = "the server does not answer as HTTP/1.1 does; ", "the server does not answer as " +
 			"HTTP/2 does; "

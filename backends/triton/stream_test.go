@@ -127,7 +127,7 @@ func TestMatching(t *testing.T) {
 			reply(ids[3], final(0)+outputs), fault(ids[1], "not this one"), reply(ids[2], final(1)+outputs),
 			reply(ids[3], final(0)+outputs),
 			reply(ids[1], final(1)), // of the one that has failed
-			reply(ids[3], final(1)), field(1, "nobody knows which"),
+			reply(ids[3], final(1)), field(1, "unknown request"),
 		} {
 			if err := s.send(text); err != nil {
 				return err
@@ -148,7 +148,7 @@ func TestMatching(t *testing.T) {
 		responses uint32
 		note      string
 	}{
-		{backends.Server, 0, "nobody knows which"},
+		{backends.Server, 0, "unknown request"},
 		{backends.Server, 0, "not this one"},
 		{backends.OK, 1, ""},
 		{backends.OK, 2, ""},
@@ -188,8 +188,8 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// TestCancelOne: the requests beside one that is cancelled go on on their stream, and what comes
-// late for it is nobody's.
+// TestCancelOne: cancelling a request leaves the others on its stream alone, and its late replies
+// are counted for no request.
 func TestCancelOne(t *testing.T) {
 	streams := make(chan struct{}, 10)
 	first := make(chan string, 1)

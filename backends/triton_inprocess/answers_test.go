@@ -127,8 +127,8 @@ func await(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestDeaf: a model that cannot be cancelled goes on. Its request is over for the client, what it
-// says later holds up nobody, and the memory that it reads stays until then.
+// TestDeaf: a model that ignores a cancel goes on. Its request has ended for the client, its later
+// replies block no other request, and the memory that it reads is kept until it ends.
 func TestDeaf(t *testing.T) {
 	s := ready(t)
 	l := connect(t, s.target(t, "gate; respond 2000; final"))
@@ -149,7 +149,7 @@ func TestDeaf(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	s.open(true)
-	await(t, "end of all requests, though nobody receives", func() bool { return l.lane.inServer.Load() == 0 })
+	await(t, "end of all requests without a receiver", func() bool { return l.lane.inServer.Load() == 0 })
 	l.close()
 }
 

@@ -114,8 +114,8 @@ func TestConvertAsksTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := exec.Command(exe, "convert", "perf-analyzer", "--ask", "--", "-m", "m", "-u", "127.0.0.1:1")
-	if said, err := nobody.CombinedOutput(); err != nil ||
+	unreachable := exec.Command(exe, "convert", "perf-analyzer", "--ask", "--", "-m", "m", "-u", "127.0.0.1:1")
+	if said, err := unreachable.CombinedOutput(); err != nil ||
 		!strings.Contains(string(said), "the server did not describe the model: ") ||
 		!strings.Contains(string(said), "model: m ") {
 		t.Errorf("%v\n%s", err, said)

@@ -84,9 +84,9 @@ func loop(t testing.TB, size int, way string) func() *backends.Sample {
 	}
 }
 
-// mallocs is how many allocations so many requests take, in the best of three tries: on a busy
+// mallocs counts the allocations of a number of requests, the least of three tries: on a busy
 // machine the runtime makes threads meanwhile. testing.AllocsPerRun would leave them one processor,
-// which a lane that holds keeps from the server.
+// which a blocking lane keeps from the server.
 func mallocs(requests int, do func() *backends.Sample) uint64 {
 	least := uint64(math.MaxUint64)
 	for range 3 {

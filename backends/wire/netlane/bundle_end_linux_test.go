@@ -80,8 +80,8 @@ func TestBundleLeavesNothing(t *testing.T) {
 	}
 }
 
-// useUp sends on a lane so many times, and closes it. One of several slots that was read from is
-// read to its end; who has a lane for one slot need not do so.
+// useUp sends sends requests on a lane and closes it. If read is set, a lane of several slots is
+// read to its end; a lane of one slot need not be.
 func useUp(t *testing.T, l backends.Lane, call *backends.Call, sends int, read, unserved bool) {
 	t.Helper()
 	s := &backends.Sample{}

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 )
 
-// A client certificate is sent; a server that refuses the lack of one is told apart as TLS, which
-// in TLS 1.3 shows at the first read only.
+// TestClientCertificate: a client certificate is sent, and a server that demands one gets the class
+// tls if there is none. With TLS 1.3 only the first read shows that.
 func TestClientCertificate(t *testing.T) {
 	server, cert, key := backendtest.Certificate(t)
 	server.ClientAuth = tls.RequireAndVerifyClientCert
