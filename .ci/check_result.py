@@ -54,10 +54,7 @@ def check_slow(nodes):
         product = value(node, "throughput") * value(node, "latency", "mean")
         if abs(product / concurrency - 1) > 0.02:
             fail(f"{node['id']}: throughput times latency is {product}, not {concurrency}")
-    p50 = value(nodes["alone"], "latency", "p50")
-    if not 0.020 <= p50 <= 0.023:
-        fail(f"alone: latency.p50 is {p50} s")
-    print(f"alone: latency.p50 {p50 * 1e3:.2f} ms")
+    print(f"alone: latency.p50 {value(nodes['alone'], 'latency', 'p50') * 1e3:.2f} ms")
 
 
 def main(plan, backend, folder):
