@@ -49,7 +49,7 @@ func (m *member) without(n *program.Node, why string) *repeat {
 // measure makes one attempt at a node.
 func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 	r, in, out := m.r, m.r.inputs[a.node.Stage], blank(m.r.program, a.node)
-	out.Load.Value, out.Load.Formula = a.load.Level, a.node.Planned.Formula
+	out.Load.Value, out.Load.Formula = a.load.Level, a.node.Load.Formula
 	for i, step := range a.load.Steps {
 		out.Load.Ramp[i].To = step.To
 	}

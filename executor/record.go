@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"os"
 	"runtime"
 	"runtime/metrics"
@@ -94,8 +93,9 @@ func blank(p *program.Program, n *program.Node) *result.Node {
 		Target: strings.Join(n.TargetNames(), ", "), Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
-		Load:     loadOf(n),
+		Load:     n.Load.Stored,
 	}
+	out.Load.Ramp = slices.Clone(out.Load.Ramp) // an attempt fills it in
 	for _, l := range slices.Concat(p.Plan.Labels, s.Labels) {
 		out.Labels[l.Key] = l.Value
 	}
@@ -106,45 +106,6 @@ func blank(p *program.Program, n *program.Node) *result.Node {
 		out.Point[axis.Key] = axis.Value
 	}
 	return out
-}
-
-// loadOf returns the load that a node is to play. What comes from an earlier result is filled in when
-// it starts.
-func loadOf(n *program.Node) result.Load {
-	s := n.Stage
-	l := result.Load{
-		Value: n.Level.Value, Batch: s.Request.Batch, Model: cmp.Or(s.Request.Model, s.Request.Target.Model),
-		Transport: s.Request.Target.Transport(),
-	}
-	done := struct{}{}
-	scenario.VisitLoad(s.Load,
-		func(scenario.Concurrency) struct{} { l.Kind = "concurrency"; return done },
-		func(r scenario.Rate) struct{} {
-			l.Kind, l.Arrivals, l.CV, l.Exact = "rate", r.Arrivals.Word, r.Arrivals.CV, r.Arrivals.Exact
-			return done
-		},
-		func(i scenario.Intervals) struct{} { l.Kind, l.File = "intervals", i.File.Name; return done },
-		func(x scenario.Schedule) struct{} {
-			l.Kind, l.Speed = "schedule", x.Speed
-			if x.File != nil {
-				l.File = x.File.Name
-			}
-			return done
-		})
-	if pool, open := scenario.Open(s.Load); open {
-		l.MaxInFlight, l.Overflow = pool.MaxInFlight, pool.Overflow
-	}
-	if p, ok := scenario.QuantityOf(s.Load).(scenario.Periodic); ok {
-		l.Periodic = &result.Periodic{From: p.From, To: p.To, Step: p.Step, Responses: p.Responses}
-	}
-	if ramp, ok := scenario.QuantityOf(s.Load).(scenario.Ramp); ok {
-		for _, step := range ramp.Steps {
-			l.Ramp = append(l.Ramp, result.RampStep{
-				To: step.To.Value, Over: step.Over.Seconds(), Hold: step.Hold.Seconds(), Name: step.Name,
-			})
-		}
-	}
-	return l
 }
 
 // clientHealth sums up how this process fared over the whole run.

@@ -189,7 +189,7 @@ func TestAtOnce(t *testing.T) {
 			}
 		}
 		o := w.options()
-		o.Sequences = &Sequences{}
+		o.Sequences = &load.Sequences{}
 		p := w.atOnce(ctx, 3, most, 1000, o)
 		w.balanced(p)
 		if p.Sent != int64(3*most) || w.server.deepest != most || w.server.begun != 3 || p.Closed != 3 {
@@ -274,7 +274,7 @@ func TestFailsAbreast(t *testing.T) {
 				}
 			}
 			o := w.options()
-			o.Sequences, o.Limit = &Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
+			o.Sequences, o.Limit = &load.Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
 			p := w.atOnce(background, 1, 4, c.length, o)
 			if c.fails[3] != backends.TimedOut { // else the server had that END, and is asked again
 				w.balanced(p)
@@ -306,7 +306,7 @@ func TestAbreastOnTwoPools(t *testing.T) {
 	lanes := w.more(len(first.Lanes))
 	w.server.atOnce = 3
 	o := w.options()
-	o.Sequences, o.Limit = &Sequences{PipelineDepth: 3}, 600
+	o.Sequences, o.Limit = &load.Sequences{PipelineDepth: 3}, 600
 	second := first
 	second.Lanes = lanes
 	p := opened(background, w, stream(4, 2, some, false), o, false, first, second)

@@ -46,7 +46,7 @@
 //
 // # Sequences
 //
-// A sequence has one request in flight, on one slot, and its steps in order (see Sequences):
+// A sequence has one request in flight, on one slot, and its steps in order (see load.Sequences):
 //
 //	player                 who sends the next step
 //	Closed                 the slot's worker, when the step before is answered

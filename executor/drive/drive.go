@@ -101,7 +101,7 @@ type Options struct {
 	// the whole.
 	Shard load.Shard
 	// Sequences describes how the feed's requests form sequences; nil: requests are independent.
-	Sequences *Sequences
+	Sequences *load.Sequences
 }
 
 // OpenOptions are the options of the open loop.

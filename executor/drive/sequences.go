@@ -8,22 +8,6 @@ import (
 	"github.com/sluice-bench/sluice/executor/feed"
 )
 
-// Sequences describes how requests that form sequences are played. A slot plays one sequence at a
-// time, on one lane, with one request in flight, so that a server receives the steps in order on
-// every transport. Only with PipelineDepth above 1 is a sequence played by several slots, on a lane
-// that keeps the order of requests. See the package comment for the rules.
-type Sequences struct {
-	// WarmCountsSequences and LimitCountsSequences say that WarmCount and Limit count sequences
-	// that begin, not requests.
-	WarmCountsSequences, LimitCountsSequences bool
-	// ArrivalBegins, of an open loop: each arrival begins a sequence, which then goes on by itself.
-	// Otherwise an arrival is a step.
-	ArrivalBegins bool
-	// PipelineDepth, of an open loop without ArrivalBegins, is the number of requests of a sequence
-	// that may be in flight; 0 means 1. It is 1 if the lanes of a pool have less room.
-	PipelineDepth int
-}
-
 // closeSequenceTime is the time that requests which close sequences have when all others are
 // cancelled, and the least timeout that they have: a server that stalls for longer than a short
 // timeout still gets the END of its open sequences.

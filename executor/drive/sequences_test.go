@@ -18,7 +18,7 @@ func TestSequencesAreBalanced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := keeping(t, 4)
 			o := w.options()
-			o.Sequences, o.Limit, o.WarmCount = &Sequences{}, 400, 10
+			o.Sequences, o.Limit, o.WarmCount = &load.Sequences{}, 400, 10
 			p := play(background, w, stream(4, 1, some, false), o)
 			w.balanced(p)
 			if p.Sent != 400 || p.WarmSent != 10 {
@@ -70,7 +70,7 @@ func TestCountedSequences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := keeping(t, 4)
 			o := w.options()
-			o.Sequences, o.Limit, o.WarmCount = &Sequences{
+			o.Sequences, o.Limit, o.WarmCount = &load.Sequences{
 				WarmCountsSequences:  true,
 				LimitCountsSequences: true,
 			}, 20, 5
@@ -102,7 +102,7 @@ func TestStreamsPlayedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := keeping(t, 3)
 			o := w.options()
-			o.Sequences = &Sequences{}
+			o.Sequences = &load.Sequences{}
 			p := play(background, w, stream(3, 1, some, true, []int{0, 1}, []int{2}, []int{3, 0, 1},
 				[]int{1, 2}, []int{3}), o)
 			w.balanced(p)
@@ -157,7 +157,7 @@ func TestFailedSteps(t *testing.T) {
 					w.server.fails = nil
 				}
 				o := w.options()
-				o.Sequences, o.Limit = &Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
+				o.Sequences, o.Limit = &load.Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
 				p := play(background, w, stream(1, 1, exactly(4), false), o)
 				w.balanced(p)
 				drops := uint32(0)
@@ -188,7 +188,7 @@ func TestDoubtfulEnd(t *testing.T) {
 		return backends.OK
 	}
 	o := w.options()
-	o.Sequences, o.Limit = &Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 1
+	o.Sequences, o.Limit = &load.Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 1
 	p := players["closed"](background, w, stream(1, 1, exactly(2), false), o)
 	if ends != 2 || p.Closed != 1 || p.LeftOpen != 0 || p.Sent != 2 {
 		t.Errorf("%d ends, played %+v", ends, p)
@@ -205,7 +205,7 @@ func TestLeftOpenIsCounted(t *testing.T) {
 			return backends.OK
 		}
 		o := w.options()
-		o.Sequences, o.Limit = &Sequences{}, 5
+		o.Sequences, o.Limit = &load.Sequences{}, 5
 		if p := play(background, w, stream(2, 1, exactly(100), false), o); p.LeftOpen != p.Closed ||
 			p.Closed < 1 {
 			t.Errorf("%s: %d left open, %d closed, want those that were open", name, p.LeftOpen, p.Closed)
@@ -220,7 +220,7 @@ func TestStopsCloseSequences(t *testing.T) {
 		t.Run(name+", stop", func(t *testing.T) {
 			w := keeping(t, 3)
 			o := w.options()
-			o.Sequences = &Sequences{}
+			o.Sequences = &load.Sequences{}
 			w.onSend = func(s *backends.Sample) {
 				if s.N == 40 {
 					w.c.StopAt.Store(w.clock.Now())
@@ -248,7 +248,7 @@ func TestStopsCloseSequences(t *testing.T) {
 					}
 				}
 				o := w.options()
-				o.Sequences, o.Drain = &Sequences{}, drain
+				o.Sequences, o.Drain = &load.Sequences{}, drain
 				p := play(ctx, w, stream(3, 1, exactly(1000), false), o)
 				w.balanced(p)
 				// which sends on while nothing comes back
@@ -269,7 +269,7 @@ func TestEndsOutlastTheTimeout(t *testing.T) {
 			w := keeping(t, 3)
 			w.gate = make(chan struct{})
 			o := w.options()
-			o.Sequences, o.Limit, o.Timeout = &Sequences{LimitCountsSequences: true}, 3,
+			o.Sequences, o.Limit, o.Timeout = &load.Sequences{LimitCountsSequences: true}, 3,
 				int64(20*time.Millisecond)
 			var once sync.Once
 			w.onSend = func(s *backends.Sample) {
@@ -302,7 +302,7 @@ func TestServerThatAnswersNothing(t *testing.T) {
 				}
 			}
 			o := w.options()
-			o.Sequences = &Sequences{}
+			o.Sequences = &load.Sequences{}
 			if p := play(ctx, w, stream(3, 1, exactly(1000), false), o); p.Closed != 3 || p.LeftOpen != 3 {
 				t.Errorf("%d closed, %d left open, want 3 each", p.Closed, p.LeftOpen)
 			}
@@ -316,7 +316,7 @@ func TestRampClosesSequences(t *testing.T) {
 	for _, targets := range []int{1, 2} {
 		w := keeping(t, 4*targets)
 		o := w.options()
-		o.Sequences = &Sequences{}
+		o.Sequences = &load.Sequences{}
 		over := int64(0)
 		w.onSend = func(*backends.Sample) {
 			w.server.mu.Lock()
@@ -361,7 +361,7 @@ func TestSequencesOnTwoPools(t *testing.T) {
 	for _, begin := range []bool{false, true} {
 		w := keeping(t, 6)
 		o := w.options()
-		o.Sequences, o.Limit = &Sequences{}, 300
+		o.Sequences, o.Limit = &load.Sequences{}, 300
 		p := opened(background, w, stream(3, 2, some, false), o, begin,
 			Pool{Lanes: w.given()[:3], Limits: inline, MaxSlots: 3}, Pool{Lanes: w.given()[3:], MaxSlots: 3})
 		w.balanced(p)
@@ -374,7 +374,7 @@ func TestSequencesOnTwoPools(t *testing.T) {
 	}
 	w := keeping(t, 6)
 	o := w.options()
-	o.Sequences, o.Limit = &Sequences{}, 300
+	o.Sequences, o.Limit = &load.Sequences{}, 300
 	p := within(t, func() Played {
 		return Closed(background, load.Level(3), stream(3, 2, some, false),
 			[]Pool{{Lanes: w.given()[:3], Limits: inline}, {Lanes: w.given()[3:], Limits: inline}},
@@ -400,7 +400,7 @@ func TestSlowSequence(t *testing.T) {
 		return backends.OK
 	}
 	o := w.options()
-	o.Sequences = &Sequences{}
+	o.Sequences = &load.Sequences{}
 	p := players["open"](background, w, stream(4, 1, exactly(1e6), false), o)
 	w.balanced(p)
 	for i := range w.out.lanes {
@@ -430,7 +430,7 @@ func TestFailuresNeverHang(t *testing.T) {
 					return backends.OK
 				}
 				o := w.options()
-				o.Sequences, o.Limit = &Sequences{}, 600
+				o.Sequences, o.Limit = &load.Sequences{}, 600
 				w.balanced(play(background, w, stream(10, 1, some, false), o))
 			})
 		}
@@ -444,7 +444,7 @@ func TestSequencesDoNotAllocate(t *testing.T) {
 			w.out.light = true
 			w.onSend = func(s *backends.Sample) { each(s.N) }
 			o := w.options()
-			o.Sequences, o.Limit = &Sequences{}, 13_000
+			o.Sequences, o.Limit = &load.Sequences{}, 13_000
 			play(background, w, stream(4, 1, some, false), o)
 		})
 		if n > noise {

@@ -29,6 +29,22 @@ type level int
 
 func (l level) Slots(int64) int { return int(l) }
 
+// Sequences describes how requests that form sequences are played. A slot plays one sequence at a
+// time, on one lane, with one request in flight, so that a server receives the steps in order on
+// every transport. Only with PipelineDepth above 1 is a sequence played by several slots, on a lane
+// that keeps the order of requests. See package drive for the rules.
+type Sequences struct {
+	// WarmCountsSequences and LimitCountsSequences say that WarmCount and Limit count sequences
+	// that begin, not requests.
+	WarmCountsSequences, LimitCountsSequences bool
+	// ArrivalBegins, of an open loop: each arrival begins a sequence, which then goes on by itself.
+	// Otherwise an arrival is a step.
+	ArrivalBegins bool
+	// PipelineDepth, of an open loop without ArrivalBegins, is the number of requests of a sequence
+	// that may be in flight; 0 means 1. It is 1 if the lanes of a pool have less room.
+	PipelineDepth int
+}
+
 // Hash is the FNV-1a hash of due times, eight little-endian bytes each: same seed, same hash. Start
 // with EmptyHash.
 type Hash uint64

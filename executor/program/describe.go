@@ -190,7 +190,7 @@ func known(n int) *int {
 func describeNode(p *Program, n *Node) NodeDescription {
 	s, plan := n.Stage, n.Planned
 	d := NodeDescription{
-		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: labelOf(n), From: plan.Formula, After: []EdgeText{},
+		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.Load.Label, From: n.Load.Formula, After: []EdgeText{},
 		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
 		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD,
 		Decides: plan.Decides, Outside: bound(plan.Outside),

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/executor/load"
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 // What is known of the due times of an open loop before it runs: its arrivals without chance.
@@ -23,33 +22,6 @@ func (l *Load) even() load.Schedule {
 
 // openRamp reports whether a load is an open loop along a known ramp.
 func (l *Load) openRamp() bool { return l.Ramp != nil && l.arrivals != nil }
-
-// endOf returns how long after the warm-up the arrivals of a node end by themselves, ns; 0: they go
-// on, or it is not known.
-func endOf(n *Node) int64 {
-	l := &n.Load
-	if l.arrivals == nil {
-		return 0
-	}
-	switch how := n.Stage.Load.(type) {
-	case scenario.Rate:
-		if l.Ramp != nil {
-			return l.Ramp.Length()
-		}
-	case scenario.Intervals:
-		if !l.Ends {
-			return 0
-		}
-		sum := int64(0)
-		for _, gap := range n.Recorded {
-			sum += gap
-		}
-		return sum
-	case scenario.Schedule:
-		return max(lastOf(timesOf(n.Recorded, how))-l.Warm, 1)
-	}
-	return 0
-}
 
 // lastOf returns the last arrival of a schedule that ends.
 func lastOf(s load.Schedule) (last int64) {
@@ -73,10 +45,10 @@ func (l *Load) count(from, to int64) float64 {
 
 // sd returns the standard deviation of a count of arrivals; 0: there is none, or they are not known.
 func (l *Load) sd(count float64) float64 {
-	if l.exact || l.arrivals == nil {
+	if l.Stored.Exact || l.arrivals == nil {
 		return 0
 	}
-	return l.cv * math.Sqrt(max(count, 0))
+	return l.Stored.CV * math.Sqrt(max(count, 0))
 }
 
 // due returns when arrival k (from 0) is due, ns; false: not known.

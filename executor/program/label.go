@@ -3,7 +3,6 @@ package program
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -11,74 +10,60 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// labelOf is a node in a few words, for graphs and tables.
-func labelOf(n *Node) string {
-	what := loadText(n)
-	if r, ok := n.Stage.Load.(scenario.Rate); ok {
-		what += arrivalText(r.Arrivals)
-		if r.Of != "requests" && r.Of != "" {
-			what += ", of " + r.Of
-		}
-	}
+// playText returns what the label of a node says besides its load: live sequences, the mix, the
+// extent, repeats.
+func playText(n *Node) (text string) {
 	if q := n.Sequences; q != nil && n.Open && !q.Begin {
-		what += fmt.Sprintf(", steps of %d live sequences", q.Live)
+		text += fmt.Sprintf(", steps of %d live sequences", q.Live)
 	}
 	if n.Stage.Mix != nil {
-		what += ", " + mixText(n.Stage.Mix)
+		text += ", " + mixText(n.Stage.Mix)
 	}
-	if e := extentText(n.Stage.Extent); e != "" {
-		what += " " + e
+	switch e := n.Stage.Extent.(type) {
+	case scenario.For:
+		text += " for " + spanText(e.Span)
+	case scenario.UntilStable:
+		text += fmt.Sprintf(" until stable (%d windows of %s)", e.Windows, spanText(e.Window))
+	case scenario.UntilOthers:
+		text += " until the others are done"
 	}
 	if n.Stage.Repeat > 1 {
-		what += fmt.Sprintf(", %d repeats", n.Stage.Repeat)
+		text += fmt.Sprintf(", %d repeats", n.Stage.Repeat)
 	}
-	return what
+	return text
 }
 
-// loadText is what a node is driven by, without its extent.
-func loadText(n *Node) string {
-	unit := ""
-	if !n.Open {
-		unit = " in flight"
-		if n.Sequences != nil {
-			unit = " live sequences"
-		}
+// timesText describes the times of a schedule, from the file or data called name.
+func timesText(s scenario.Schedule, name string) string {
+	text := "times of " + name
+	if s.From > 0 || s.To > 0 {
+		text += ","
 	}
-	switch l := n.Stage.Load.(type) {
-	case scenario.Intervals:
-		return "gaps of " + filepath.Base(l.File.Name)
-	case scenario.Schedule:
-		name := "the data's rows"
-		if l.File != nil {
-			name = filepath.Base(l.File.Name)
-		}
-		text := "times of " + name
-		switch {
-		case l.From > 0 && l.To > 0:
-			text += ", from " + source.Duration(l.From) + " to " + source.Duration(l.To)
-		case l.From > 0:
-			text += ", from " + source.Duration(l.From)
-		case l.To > 0:
-			text += ", to " + source.Duration(l.To)
-		}
-		if l.Speed != 1 {
-			text += fmt.Sprintf(", %s times as fast", strconv.FormatFloat(l.Speed, 'g', -1, 64))
-		}
-		return text
+	if s.From > 0 {
+		text += " from " + source.Duration(s.From)
 	}
+	if s.To > 0 {
+		text += " to " + source.Duration(s.To)
+	}
+	if s.Speed != 1 {
+		text += fmt.Sprintf(", %s times as fast", strconv.FormatFloat(s.Speed, 'g', -1, 64))
+	}
+	return text
+}
+
+// quantityText describes the amounts of a load, without their unit.
+func quantityText(n *Node) string {
 	switch q := quantity(n.Stage).(type) {
 	case scenario.Ramp:
 		var steps []string
 		for _, s := range q.Steps {
 			steps = append(steps, valueText(s.To))
 		}
-		return "ramp to " + strings.Join(steps, ", ") + unit
+		return "ramp to " + strings.Join(steps, ", ")
 	case scenario.Search:
-		return fmt.Sprintf("search from %s to %s%s", valueText(q.From), valueText(q.To), unit)
-	case scenario.Periodic:
-		return fmt.Sprintf("%d to %d in flight, %d more each time", q.From, q.To, q.Step)
+		return fmt.Sprintf("search from %s to %s", valueText(q.From), valueText(q.To))
 	}
-	return valueText(n.Level) + unit
+	return valueText(n.Level)
 }
 
 // valueText is a value as it was written.
@@ -107,18 +92,6 @@ func mixText(entries []scenario.Entry) string {
 		parts = append(parts, part)
 	}
 	return "mix of " + strings.Join(parts, ", ")
-}
-
-func extentText(e scenario.Extent) string {
-	switch e := e.(type) {
-	case scenario.For:
-		return "for " + spanText(e.Span)
-	case scenario.UntilStable:
-		return fmt.Sprintf("until stable (%d windows of %s)", e.Windows, spanText(e.Window))
-	case scenario.UntilOthers:
-		return "until the others are done"
-	}
-	return ""
 }
 
 func spanText(s scenario.Span) string {

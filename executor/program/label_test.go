@@ -25,7 +25,7 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%s: %v", stage, diags)
 			continue
 		}
-		if got := labelOf(p.Nodes[0]); got != want {
+		if got := p.Nodes[0].Load.Label; got != want {
 			t.Errorf("%s\n got %s\nwant %s", stage, got, want)
 		}
 	}

@@ -1,10 +1,14 @@
 package program
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
@@ -28,41 +32,32 @@ type Amounts struct {
 //	intervals    arrivals: gaps of a file                   to the last gap, where they stop
 //	schedule     arrivals: times of a file or of the data   to the last time
 type Load struct {
-	Formula   string             // of an amount that an earlier result gives, a hole in Node.Load; "": all are written
-	Level     float64            // of a fixed load; of intervals their mean rate; else 0
-	First     float64            // of a ramp: the value of its first step
-	Ramp      *load.Ramp         // nil: none, or not known
-	Periodic  *scenario.Periodic // a closed loop that grows by responses; nil: it does not
-	Slots     int                // requests open at the same time at most
-	Pace      float64            // arrivals a second at most; 0: unknown
-	Overflow  string             // of an open loop
-	Warm      int64              // ns of warm-up
-	WarmCount int64              // arrivals of warm-up, or sequences
-	Length    int64              // ns of hold; 0: open
-	Limit     int64              // arrivals of hold, or sequences; 0: none
-	Ends      bool               // the arrivals end by themselves, even before hold is over
-	Skipped   int                // rows of the data before the first that a schedule plays
-	Search    *load.Search       // of a search: over which values; its trials have a Level
-	Sequences *LoadSequences     // nil: requests stand alone
+	Label     string          // in a few words, for graphs and tables
+	Stored    result.Load     // as results have it, with the amounts that the plan writes
+	Formula   string          // of an amount that an earlier result gives, a hole in Node.Load; "": all are written
+	Open      bool            // an open loop: it has arrivals; else slots
+	Level     float64         // of a fixed load; of intervals their mean rate; else 0
+	First     float64         // of a ramp: the value of its first step
+	Ramp      *load.Ramp      // nil: none, or not known
+	Slots     int             // requests open at the same time at most
+	Pace      float64         // arrivals a second at most; 0: unknown
+	Warm      int64           // ns of warm-up
+	WarmCount int64           // arrivals of warm-up, or sequences
+	Length    int64           // ns of hold; 0: open
+	Limit     int64           // arrivals of hold, or sequences; 0: none
+	Ends      bool            // the arrivals end by themselves, even before hold is over
+	Skipped   int             // rows of the data before the first that a schedule plays
+	Search    *load.Search    // of a search: over which values; its trials have a Level
+	Sequences *load.Sequences // nil: requests stand alone
 
 	// of an open loop, from its beginning; nil: not known
 	arrivals func(cv float64, seed [2]uint64) load.Schedule
-	cv       float64 // of random gaps
-	exact    bool    // as many arrivals as without chance
-	// between which they are; nil: where hold ends is not known
+	// between which arrivals are exact in number; nil: they are not, or where hold ends is not known
 	cuts []int64
 	seed [2]uint64
-	// ns after the warm-up at which the arrivals of an open loop end by themselves; 0: they go on
+	// ns after the warm-up at which the arrivals of an open loop end by themselves; 0: they go on,
+	// or it is not known
 	end int64
-}
-
-// LoadSequences says what the sequences of a node mean for its load.
-type LoadSequences struct {
-	ArrivalBegins        bool // each arrival begins a sequence
-	WarmCountsSequences  bool // Load.WarmCount counts sequences
-	LimitCountsSequences bool // Load.Limit counts sequences
-	// requests of one sequence in flight at most, of an open loop whose arrivals are steps
-	Depth int
 }
 
 // compileLoads derives the load of each node. It reads the nodes, their sequences and what files
@@ -75,10 +70,13 @@ func compileLoads(d *draft) {
 			rows = append(rows, d.rows[e.Request.Data])
 		}
 		n.Load = n.LoadWith(amounts, rows, load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID))
-		if n.Load.Formula = formula(n); n.Load.Formula != "" {
-			n.Load.Ramp, n.Load.arrivals = nil, nil
+		l := n.Load
+		if l.Formula = formula(n); l.Formula != "" {
+			l.Ramp, l.arrivals, l.end = nil, nil, 0
 		}
-		n.Load.end = endOf(n)
+		if l.Stored.Kind == "schedule" && l.arrivals != nil {
+			l.end = max(lastOf(l.even())-l.Warm, 1)
+		}
 	}
 }
 
@@ -119,26 +117,30 @@ func searchOf(q scenario.Search, from, to float64, open bool) *load.Search {
 
 // LoadWith returns the load of a trial of the node. rows counts the rows of the data of each entry,
 // 0: unknown.
-func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) Load {
+func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) *Load {
 	s := n.Stage
-	l := Load{
-		Level: a.Level, Search: a.Search,
+	l := &Load{
+		Stored: result.Load{
+			Value: n.Level.Value, Batch: s.Request.Batch, Model: cmp.Or(s.Request.Model, s.Request.Target.Model),
+			Transport: s.Request.Target.Transport(),
+		},
+		Open: n.Open, Level: a.Level, Search: a.Search,
 		Warm: int64(s.Warmup.Duration), WarmCount: requestsOf(n, s.Warmup, rows, seed), seed: seed,
 	}
 	if e, ok := s.Extent.(scenario.For); ok {
 		l.Length, l.Limit = int64(e.Span.Duration), requestsOf(n, e.Span, rows, seed)
 	}
 	if pool, open := scenario.Open(s.Load); open {
-		l.Slots, l.Overflow = pool.MaxInFlight, pool.Overflow
+		l.Stored.MaxInFlight, l.Stored.Overflow, l.Slots = pool.MaxInFlight, pool.Overflow, pool.MaxInFlight
 	}
-	done := struct{}{}
-	scenario.VisitLoad(s.Load,
-		func(scenario.Concurrency) struct{} { l.setClosed(s, a); return done },
-		func(r scenario.Rate) struct{} { l.setRate(s, a, r.Arrivals); return done },
-		func(i scenario.Intervals) struct{} { l.setGaps(n.Recorded, i); return done },
-		func(t scenario.Schedule) struct{} { l.setTimes(n.Recorded, t); return done })
-	if l.exact {
-		l.cuts = cutsOf(&l)
+	what := scenario.VisitLoad(s.Load,
+		func(scenario.Concurrency) string { return l.setClosed(n, a) },
+		func(r scenario.Rate) string { return l.setRate(n, a, r) },
+		func(i scenario.Intervals) string { return l.setGaps(n.Recorded, i) },
+		func(t scenario.Schedule) string { return l.setTimes(n.Recorded, t) })
+	l.Label = what + playText(n)
+	if l.Stored.Exact {
+		l.cuts = cutsOf(l)
 	}
 	if n.Sequences != nil { // after the cuts: from here on limits may count sequences
 		l.setSequences(n)
@@ -161,47 +163,66 @@ func requestsOf(n *Node, s scenario.Span, rows []int, seed [2]uint64) int64 {
 	return feed.Passes(s.Passes, shares, seed[1])
 }
 
-// setClosed keeps requests in flight: as many as the level, or as the ramp says at the time.
-func (l *Load) setClosed(s *scenario.Stage, a Amounts) {
-	l.Slots = int(a.Level)
-	if q, ok := quantity(s).(scenario.Periodic); ok {
-		l.Slots, l.Ends, l.Periodic = q.To, true, &q
+// setClosed keeps requests in flight: as many as the level, or as the ramp says at the time. Like
+// those of the other kinds it returns the load in words.
+func (l *Load) setClosed(n *Node, a Amounts) string {
+	l.Stored.Kind, l.Slots = "concurrency", int(a.Level)
+	if q, ok := quantity(n.Stage).(scenario.Periodic); ok {
+		l.Slots, l.Ends = q.To, true
+		l.Stored.Periodic = &result.Periodic{From: q.From, To: q.To, Step: q.Step, Responses: q.Responses}
+		return fmt.Sprintf("%d to %d in flight, %d more each time", q.From, q.To, q.Step)
 	}
-	if a.Steps != nil {
-		l.followRamp(a.Steps, s.Extent)
+	if l.followRamp(n, a.Steps) {
 		l.Slots = int(math.Round(l.Ramp.Peak()))
 	}
+	if n.Sequences != nil {
+		return quantityText(n) + " live sequences"
+	}
+	return quantityText(n) + " in flight"
 }
 
 // setRate has arrivals at a rate, or at that of a ramp.
-func (l *Load) setRate(s *scenario.Stage, a Amounts, how scenario.Arrivals) {
-	l.Pace, l.cv, l.exact = a.Level, how.CV, how.Exact
-	if a.Steps == nil {
-		if a.Level > 0 {
-			l.arrivals = func(cv float64, seed [2]uint64) load.Schedule { return load.Gamma(a.Level, cv, seed) }
+func (l *Load) setRate(n *Node, a Amounts, r scenario.Rate) string {
+	how := r.Arrivals
+	l.Stored.Kind, l.Stored.Arrivals, l.Stored.CV, l.Stored.Exact = "rate", how.Word, how.CV, how.Exact
+	if l.Pace = a.Level; l.Pace > 0 {
+		l.arrivals = func(cv float64, seed [2]uint64) load.Schedule { return load.Gamma(a.Level, cv, seed) }
+	}
+	if l.followRamp(n, a.Steps) {
+		l.Pace, l.end = l.Ramp.Peak(), l.Ramp.Length()
+		if l.WarmCount > 0 && l.First > 0 { // the ramp begins at a time
+			l.Warm, l.WarmCount = int64(math.Ceil(float64(l.WarmCount)/l.First*1e9)), 0
 		}
-		return
+		l.arrivals = l.Ramp.AfterWarmUp(l.Warm).Arrivals
 	}
-	l.followRamp(a.Steps, s.Extent)
-	l.Pace = l.Ramp.Peak()
-	if l.WarmCount > 0 && l.First > 0 { // the ramp begins at a time
-		l.Warm, l.WarmCount = int64(math.Ceil(float64(l.WarmCount)/l.First*1e9)), 0
+	text := quantityText(n) + arrivalText(how)
+	if r.Of != "requests" && r.Of != "" {
+		text += ", of " + r.Of
 	}
-	ramp := l.Ramp.AfterWarmUp(l.Warm)
-	l.arrivals = ramp.Arrivals
+	return text
 }
 
-// followRamp makes hold follow a ramp: as long as its steps, or as `for` says.
-func (l *Load) followRamp(steps []load.Step, e scenario.Extent) {
+// followRamp makes hold follow a ramp, if the load has one: as long as its steps, or as `for` says.
+func (l *Load) followRamp(n *Node, steps []load.Step) bool {
+	q, ok := quantity(n.Stage).(scenario.Ramp)
+	if !ok {
+		return false
+	}
 	l.Ramp, l.First = load.NewRamp(steps), steps[0].To
-	if _, itself := e.(scenario.ByLoad); itself {
+	if _, itself := n.Stage.Extent.(scenario.ByLoad); itself {
 		l.Length = l.Ramp.Length()
 	}
+	for _, s := range q.Steps {
+		l.Stored.Ramp = append(l.Stored.Ramp, result.RampStep{
+			To: s.To.Value, Over: s.Over.Seconds(), Hold: s.Hold.Seconds(), Name: s.Name,
+		})
+	}
+	return true
 }
 
 // setGaps has arrivals after recorded gaps.
-func (l *Load) setGaps(recorded []int64, i scenario.Intervals) {
-	l.Ends = i.AtEnd == "stop"
+func (l *Load) setGaps(recorded []int64, i scenario.Intervals) string {
+	l.Stored.Kind, l.Stored.File, l.Ends = "intervals", i.File.Name, i.AtEnd == "stop"
 	sum := int64(0)
 	for _, gap := range recorded {
 		sum += gap
@@ -209,24 +230,31 @@ func (l *Load) setGaps(recorded []int64, i scenario.Intervals) {
 	if sum > 0 {
 		l.Level = float64(len(recorded)) * 1e9 / float64(sum)
 	}
+	if l.Ends {
+		l.end = sum
+	}
 	if recorded != nil {
 		l.arrivals = func(float64, [2]uint64) load.Schedule {
-			return load.Gaps(recorded, i.First == "zero", i.AtEnd != "stop")
+			return load.Gaps(recorded, i.First == "zero", !l.Ends)
 		}
 	}
+	return "gaps of " + filepath.Base(i.File.Name)
 }
 
 // setTimes has arrivals at recorded times. Those of the data's rows belong to their rows.
-func (l *Load) setTimes(recorded []int64, s scenario.Schedule) {
-	l.Ends = true
+func (l *Load) setTimes(recorded []int64, s scenario.Schedule) string {
+	l.Stored.Kind, l.Stored.Speed, l.Ends = "schedule", s.Speed, true
 	if recorded != nil {
 		l.arrivals = func(float64, [2]uint64) load.Schedule { return timesOf(recorded, s) }
 	}
-	if s.File == nil {
-		for l.Skipped < len(recorded) && recorded[l.Skipped] < int64(s.From) {
-			l.Skipped++
-		}
+	if s.File != nil {
+		l.Stored.File = s.File.Name
+		return timesText(s, filepath.Base(s.File.Name))
 	}
+	for l.Skipped < len(recorded) && recorded[l.Skipped] < int64(s.From) {
+		l.Skipped++
+	}
+	return timesText(s, "the data's rows")
 }
 
 // timesOf returns the part of recorded times that a schedule plays.
@@ -237,7 +265,7 @@ func timesOf(recorded []int64, s scenario.Schedule) load.Schedule {
 // setSequences fills in what the sequences of a node mean for its load.
 func (l *Load) setSequences(n *Node) {
 	q, s := n.Sequences, n.Stage
-	l.Sequences = &LoadSequences{ArrivalBegins: q.Begin}
+	l.Sequences = &load.Sequences{ArrivalBegins: q.Begin}
 	count := func(span scenario.Span) int64 {
 		if span.Passes > 0 {
 			return passesOf(q, span.Passes, s.Entries(), l.seed[1])
@@ -253,15 +281,15 @@ func (l *Load) setSequences(n *Node) {
 		}
 	}
 	if n.Open && !q.Begin {
-		l.Sequences.Depth = depthOf(n, l.Slots)
-		l.Slots = q.Live * l.Sequences.Depth
+		l.Sequences.PipelineDepth = depthOf(n, l.Slots)
+		l.Slots = q.Live * l.Sequences.PipelineDepth
 	}
 }
 
 // Arrivals returns the arrivals of an open loop from the beginning of its warm-up, which a chance
 // of the trial's own decides.
 func (l *Load) Arrivals() load.Schedule {
-	return load.Exact(l.arrivals(l.cv, l.seed), l.cuts...)
+	return load.Exact(l.arrivals(l.Stored.CV, l.seed), l.cuts...)
 }
 
 // cutsOf returns the times between which arrivals are exact in number: the ends of the warm-up, of

@@ -13,7 +13,7 @@ import (
 func planNodes(d *draft) {
 	for _, n := range d.program.Nodes {
 		n.Planned = planNode(n)
-		d.program.Graph.Label(n.ID, labelOf(n))
+		d.program.Graph.Label(n.ID, n.Load.Label)
 	}
 }
 
@@ -33,13 +33,12 @@ func (a bounds) plus(b bounds) bounds {
 func planNode(n *Node) Planned {
 	p := Planned{
 		Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n),
-		Formula: n.Load.Formula,
 	}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}
 	p.climbs = len(conditions(n.Stage)) > 0
-	l, known := &n.Load, plannedRequests(n)
+	l, known := n.Load, plannedRequests(n)
 	warm, hold := warmupBounds(n), holdBounds(n, known)
 	switch {
 	case known > 0:
@@ -138,7 +137,7 @@ func warmupBounds(n *Node) bounds {
 // holdBounds is how long the measurement takes, s. requests is after how many it ends; -1: not by
 // their number.
 func holdBounds(n *Node, requests float64) bounds {
-	l := &n.Load
+	l := n.Load
 	switch e := n.Stage.Extent.(type) {
 	case scenario.For:
 		if e.Span.Duration > 0 {
@@ -186,7 +185,7 @@ func rampLength(r scenario.Ramp) float64 {
 // plannedRequests returns after how many arrivals a node's measurement ends; -1: it ends otherwise,
 // or it is not known.
 func plannedRequests(n *Node) float64 {
-	switch l := &n.Load; {
+	switch l := n.Load; {
 	case l.Limit == 0:
 		return -1
 	case l.Sequences != nil && l.Sequences.LimitCountsSequences:
@@ -198,7 +197,7 @@ func plannedRequests(n *Node) float64 {
 
 // measured is how many requests are due while a node is measured.
 func measured(n *Node, warm, hold bounds) float64 {
-	l, from := &n.Load, inNs(warm.most)
+	l, from := n.Load, inNs(warm.most)
 	if e, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 		if e.Window.Requests > 0 {
 			return float64(e.Windows) * float64(e.Window.Requests)
@@ -221,7 +220,7 @@ func held(n *Node, end, most int64) float64 {
 	if spans == nil {
 		spans = []measure.Span{{From: 0, To: math.MaxInt64}} // without a hold everything counts
 	}
-	return within(&n.Load, spans, end, most)
+	return within(n.Load, spans, end, most)
 }
 
 // within is how many of the first most requests are due in spans, ns after the warm-up, and before end.
@@ -240,7 +239,7 @@ func within(l *Load, spans []measure.Span, end, most int64) float64 {
 
 // inFlight returns how many requests are open at the same time, at most; -1: an earlier result decides.
 func inFlight(n *Node) int {
-	switch l := &n.Load; {
+	switch l := n.Load; {
 	case !n.Open && l.Formula != "":
 		return -1
 	case !n.Open && l.Search != nil:

@@ -45,7 +45,7 @@ func planCheck(byNode map[string]*Node, n *Node, c *Check) {
 // plannedFor is how many requests are planned for a place of the node, over all its repeats; of
 // assertions with `every` or `within`, for one of its windows. -1: not known.
 func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
-	k, l := n.Planned.Requests, &n.Load
+	k, l := n.Planned.Requests, n.Load
 	hold := holdBounds(n, k)
 	if at.Phase != "" {
 		k = -1
@@ -73,7 +73,7 @@ func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 // spreadOf is the standard deviation of k requests at a place: that of the arrivals, and of the
 // draw of a mix.
 func spreadOf(n *Node, at expression.Place, k float64) float64 {
-	l, variance := &n.Load, 0.0
+	l, variance := n.Load, 0.0
 	if at.Mix == "" {
 		return l.sd(k)
 	}

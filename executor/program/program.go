@@ -73,7 +73,7 @@ type Node struct {
 	While     []Check
 	Stability []metric.Leaf   // what windows are compared by, with until: stable
 	Goodput   []measure.Bound // what makes a request good; nil: nothing does
-	Load      Load            // how it is driven, as far as the plan says it
+	Load      *Load           // how it is driven, as far as the plan says it
 	Planned   Planned
 
 	Prev     *Node // the level before at the same point, nil for the first
@@ -112,8 +112,6 @@ type Planned struct {
 	Repeats   int     // how often it is played
 	// Trials are how many measurements a search makes, at least and at most; 0: it is none.
 	Trials, MostTrials int
-	// Formula is the load's value where it comes from an earlier result.
-	Formula string
 	// Decides is what the number of requests depends on where it is not known: "server", "result",
 	// "data" or "group".
 	Decides string

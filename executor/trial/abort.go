@@ -53,9 +53,9 @@ func mayAbort(checks []program.AskedCheck) bool {
 }
 
 // newAbortWatch finds what may end the run while the node of a trial is measured.
-func newAbortWatch(in *Input, p *loadPlan, f *measure.Folder, c *drive.Control) *abortWatch {
+func newAbortWatch(in *Input, p *program.Load, f *measure.Folder, c *drive.Control) *abortWatch {
 	w := &abortWatch{
-		node: in.Node, out: in.Result, values: in.Values, parts: &in.Parts, length: p.length, folder: f, control: c,
+		node: in.Node, out: in.Result, values: in.Values, parts: &in.Parts, length: p.Length, folder: f, control: c,
 	}
 	for _, c := range in.Checks {
 		if !c.Assertion.Abort {

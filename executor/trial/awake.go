@@ -5,47 +5,48 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
 // aloneClosed reports whether the trial is of a closed loop that nothing is played beside.
-func aloneClosed(h *Host, p *loadPlan) bool {
-	return h.Alone && p.profile != nil && !h.Beside
+func aloneClosed(h *Host, p *program.Load) bool {
+	return h.Alone && !p.Open && !h.Beside
 }
 
 // stayAwake keeps Go's scheduler awake for a closed loop that is alone, unless its lanes keep their
 // processors. It has no more processors than requests that can be in flight: another would only
 // take over goroutines that are as soon done where they are.
-func stayAwake(h *Host, p *loadPlan, c lanePools) (asleep func()) {
+func stayAwake(h *Host, p *program.Load, c lanePools) (asleep func()) {
 	if !aloneClosed(h, p) || c.blocking {
 		return func() {}
 	}
-	return drive.StayAwake(p.slots)
+	return drive.StayAwake(p.Slots)
 }
 
 // blockingLanes returns how many goroutines of a trial may keep their processors while they wait
 // for the server: if it is alone, with one target, those of half of the machine. The others are for
 // what else the client does, and for the server. Where there are more slots, each of these
 // goroutines serves several, so nothing but replies may let them wait.
-func blockingLanes(h *Host, in *Input, p *loadPlan) int {
+func blockingLanes(h *Host, in *Input, p *program.Load) int {
 	n := runtime.GOMAXPROCS(0) / 2
-	if !aloneClosed(h, p) || len(in.Requests.Targets) != 1 || p.slots > n && !onlyReplies(in, p) {
+	if !aloneClosed(h, p) || len(in.Requests.Targets) != 1 || p.Slots > n && !onlyReplies(in, p) {
 		return 0
 	}
-	return min(n, p.slots)
+	return min(n, p.Slots)
 }
 
 // onlyReplies reports whether the slots wait for replies and for nothing else.
-func onlyReplies(in *Input, p *loadPlan) bool {
+func onlyReplies(in *Input, p *program.Load) bool {
 	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
 	pauses := slices.ContainsFunc(in.Requests.Entries, func(e *Entry) bool { return e.Delays != nil })
-	return p.sequences == nil && !in.grows() && closed && c.Think == nil && !pauses
+	return p.Sequences == nil && p.Stored.Periodic == nil && closed && c.Think == nil && !pauses
 }
 
 // clientCPUs returns the number of CPUs that the client may use in a trial; 0 where it is unknown
 // which of this process's CPU time is its own.
-func clientCPUs(h *Host, p *loadPlan, c lanePools) float64 {
-	threads := p.slots // that a trial can make use of when it is alone, but for what it does beside sending
+func clientCPUs(h *Host, p *program.Load, c lanePools) float64 {
+	threads := p.Slots // that a trial can make use of when it is alone, but for what it does beside sending
 	if c.blocking {
 		threads = len(c.pools[0].Lanes)
 	}

@@ -2,13 +2,13 @@ package trial
 
 import (
 	"runtime"
-	"sync/atomic"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -19,23 +19,23 @@ func TestMayHold(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	for name, c := range map[string]struct {
 		slots  int
-		change func(*Host, *Input, *loadPlan)
+		change func(*Host, *Input, *program.Load)
 		want   int
 	}{
 		"few slots":      {slots: 3, want: 3},
 		"as many as may": {slots: 4, want: 4},
 		"many":           {slots: 64, want: 4},
 		"an open loop": {
-			slots: 3, change: func(_ *Host, _ *Input, p *loadPlan) { p.profile = nil },
+			slots: 3, change: func(_ *Host, _ *Input, p *program.Load) { p.Open = true },
 		},
 		"beside another run": {
-			slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Alone = false },
+			slots: 3, change: func(h *Host, _ *Input, _ *program.Load) { h.Alone = false },
 		},
 		"beside another stage": {
-			slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Beside = true },
+			slots: 3, change: func(h *Host, _ *Input, _ *program.Load) { h.Beside = true },
 		},
 		"two targets": {
-			slots: 3, change: func(_ *Host, in *Input, _ *loadPlan) { in.Requests.Targets = make([]*Target, 2) },
+			slots: 3, change: func(_ *Host, in *Input, _ *program.Load) { in.Requests.Targets = make([]*Target, 2) },
 		},
 		"few slots that think":          {slots: 3, want: 3, change: thinks},
 		"many slots that think":         {slots: 64, change: thinks},
@@ -43,7 +43,7 @@ func TestMayHold(t *testing.T) {
 		"many slots whose rows pause":   {slots: 64, change: rowsPause},
 		"many slots that grow by steps": {slots: 64, change: growsBySteps},
 		"many sequences": {
-			slots: 64, change: func(_ *Host, _ *Input, p *loadPlan) { p.sequences = &drive.Sequences{} },
+			slots: 64, change: func(_ *Host, _ *Input, p *program.Load) { p.Sequences = &load.Sequences{} },
 		},
 	} {
 		h := &Host{Alone: true, CPUs: 8}
@@ -51,9 +51,7 @@ func TestMayHold(t *testing.T) {
 			Node:     &program.Node{Stage: &scenario.Stage{Load: scenario.Concurrency{}}},
 			Requests: &Requests{Targets: make([]*Target, 1)},
 		}
-		p := &loadPlan{
-			slots: c.slots, profile: func(int64, *atomic.Int64) load.Profile { return load.Level(c.slots) },
-		}
+		p := &program.Load{Slots: c.slots}
 		if c.change != nil {
 			c.change(h, in, p)
 		}
@@ -71,14 +69,14 @@ func TestMayHold(t *testing.T) {
 	}
 }
 
-func thinks(_ *Host, in *Input, _ *loadPlan) {
+func thinks(_ *Host, in *Input, _ *program.Load) {
 	in.Node.Stage.Load = scenario.Concurrency{Think: &scenario.Dist{}}
 }
 
-func growsBySteps(_ *Host, in *Input, _ *loadPlan) {
-	in.Node.Stage.Load = scenario.Concurrency{Level: scenario.Periodic{From: 1, To: 64, Step: 1, Responses: 1}}
+func growsBySteps(_ *Host, _ *Input, p *program.Load) {
+	p.Stored.Periodic = &result.Periodic{From: 1, To: 64, Step: 1, Responses: 1}
 }
 
-func rowsPause(_ *Host, in *Input, _ *loadPlan) {
+func rowsPause(_ *Host, in *Input, _ *program.Load) {
 	in.Requests.Entries = []*Entry{{}, {Delays: []int64{-1, 5}}}
 }

@@ -5,12 +5,13 @@ import (
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // bookkeeper holds the player's counts of a trial, of which those of its parts are made.
 type bookkeeper struct {
 	in       *Input
-	plan     *loadPlan
+	plan     *program.Load
 	calls    [][]*backends.Call
 	played   drive.Played
 	offset   int64        // from the start of hold to the trial's own, ns
@@ -18,7 +19,7 @@ type bookkeeper struct {
 }
 
 // enterBooks enters what the player knows into the sums of a node and of its parts.
-func enterBooks(m *measured, in *Input, p *loadPlan, calls [][]*backends.Call) {
+func enterBooks(m *measured, in *Input, p *program.Load, calls [][]*backends.Call) {
 	total, all := &m.total, m.total.Aggregate
 	b := bookkeeper{
 		in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported,
@@ -29,7 +30,7 @@ func enterBooks(m *measured, in *Input, p *loadPlan, calls [][]*backends.Call) {
 			Arrivals: m.played.Arrivals,
 		}
 		if in.Node.Open {
-			all.Offered = max(p.offeredSpan(m.played, total.To-total.From, m.end.early()), 0)
+			all.Offered = max(offeredSpan(p, m.played, total.To-total.From, m.end.early()), 0)
 		}
 	} else {
 		b.share(all, measure.Scope{Spans: in.Parts.Measured.Holds, Entry: -1})
@@ -64,15 +65,15 @@ func (b *bookkeeper) share(a *measure.Aggregate, s measure.Scope) {
 
 // plannedIn counts the arrivals of the schedule that were due in a part of what is reported.
 func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
-	if b.plan.arrivals == nil || b.plan.sequences != nil {
+	if !b.plan.Open || b.plan.Sequences != nil {
 		return 0 // a closed loop drops nothing; which sequence an arrival would have found is unknown
 	}
-	schedule, turn := b.plan.arrivals(), feed.Turn{}
+	schedule, turn := b.plan.Arrivals(), feed.Turn{}
 	source, _ := newSource(b.in, b.plan, b.calls)
 	for number := uint64(0); ; number++ {
 		due, ok := schedule.Next()
 		at := due + b.offset
-		if !ok || at >= b.reported.To || b.plan.limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned {
+		if !ok || at >= b.reported.To || b.plan.Limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned {
 			return n
 		}
 		if at < max(b.reported.From, 0) || !s.Within(at) {

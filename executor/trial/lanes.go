@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 // lanePools are the lanes of a trial: a pool for each of its targets. The player closes them.
@@ -21,7 +20,7 @@ type lanePools struct {
 // openLanes connects the lanes that are open when the clock starts. blocking is how many of them
 // may keep their processors, largest the size of the largest request in bytes. On an error all are
 // closed again.
-func openLanes(ctx context.Context, in *Input, p *loadPlan, blocking, largest int) (c lanePools, err error) {
+func openLanes(ctx context.Context, in *Input, p *program.Load, blocking, largest int) (c lanePools, err error) {
 	targets := in.Requests.Targets
 	for _, to := range targets {
 		n, depth := layout(p, to, len(targets))
@@ -33,13 +32,13 @@ func openLanes(ctx context.Context, in *Input, p *loadPlan, blocking, largest in
 		}
 		c.blocking = limits.BlocksThread
 		pool := drive.Pool{
-			Lanes: lanes, Limits: limits, MaxSlots: to.maxLanes(p.slots), Timeout: int64(to.Plan.Timeout),
+			Lanes: lanes, Limits: limits, MaxSlots: to.maxLanes(p.Slots), Timeout: int64(to.Plan.Timeout),
 			InProcess: program.Abilities(to.Kind, to.Plan).Has(backends.SharesProcess),
 		}
 		if to.Plan.Streaming {
 			pool.Inactivity = int64(to.Plan.InactivityTimeout)
 		}
-		if p.profile == nil && depth == 1 {
+		if p.Open && depth == 1 {
 			pool.Grow = to.grow
 		}
 		c.pools = append(c.pools, pool)
@@ -76,8 +75,8 @@ func (c lanePools) most() (n int) {
 //
 // Of an open loop's lanes that carry one request each, those that it is not likely to need at once
 // are opened later.
-func layout(p *loadPlan, to *Target, targets int) (lanes, depth int) {
-	slots, atOnce := p.sequenceSlots()
+func layout(p *program.Load, to *Target, targets int) (lanes, depth int) {
+	slots, atOnce := sequenceSlots(p)
 	shared := to.Plan.Connections.Shared
 	switch {
 	case !program.CarriesSeveral(to.Plan) || shared == 0 && atOnce == 1:
@@ -92,12 +91,12 @@ func layout(p *loadPlan, to *Target, targets int) (lanes, depth int) {
 
 // firstLanes returns how many lanes of a pool are open when the clock starts, where they carry one
 // request each: all of a closed loop; of an open loop what its rate is likely to need at once.
-func firstLanes(p *loadPlan, targets int) int {
-	if p.profile != nil || p.sequences != nil && (!p.sequences.ArrivalBegins || targets > 1) {
-		return p.slots
+func firstLanes(p *program.Load, targets int) int {
+	if !p.Open || p.Sequences != nil && (!p.Sequences.ArrivalBegins || targets > 1) {
+		return p.Slots
 	}
 	const window = 5e-3 // s
-	return min(p.slots, max(16, int(math.Ceil(p.pace*window))))
+	return min(p.Slots, max(16, int(math.Ceil(p.Pace*window))))
 }
 
 // maxLanes bounds lanes by what HTTP/1.1 allows where the plan fixes the number of connections.
@@ -115,11 +114,11 @@ func (t *Target) grow(ctx context.Context, n int) ([]backends.Lane, error) {
 }
 
 // newRings makes the rings that samples go through on their way from the lanes to the folder.
-func newRings(in *Input, p *loadPlan, lanes int) *measure.Rings {
+func newRings(in *Input, p *program.Load, lanes int) *measure.Rings {
 	events := 0
 	for _, to := range in.Requests.Targets {
 		if to.Plan.Streaming {
-			events = keptResponses(in.Node.Stage)
+			events = keptResponses(p)
 		}
 	}
 	return measure.NewRings(lanes, keptSamples(p, lanes, events), events)
@@ -127,10 +126,10 @@ func newRings(in *Input, p *loadPlan, lanes int) *measure.Rings {
 
 // keptResponses returns how many responses of a request are kept before they are folded, while it
 // goes on. A load that steps on after n responses is looked at just then.
-func keptResponses(s *scenario.Stage) int {
+func keptResponses(p *program.Load) int {
 	const usual, most = 256, 4096
-	q, ok := scenario.QuantityOf(s.Load).(scenario.Periodic)
-	if !ok {
+	q := p.Stored.Periodic
+	if q == nil {
 		return usual
 	}
 	looks := (q.Responses + most - 1) / most
@@ -145,8 +144,8 @@ const (
 // keptSamples returns how many samples a lane has; 0: as many as the budget gives. In an open loop
 // the slots take turns, but a sequence stays on its slot and sends its steps one after the other: a
 // few samples for each would hold it up.
-func keptSamples(p *loadPlan, lanes, events int) int {
-	if p.sequences == nil || p.profile != nil || events > 0 || lanes > maxDeep {
+func keptSamples(p *program.Load, lanes, events int) int {
+	if p.Sequences == nil || !p.Open || events > 0 || lanes > maxDeep {
 		return 0
 	}
 	return manySteps

@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // spin is the final spin of the pacer before a due time: a sleep that ends on time costs a context
@@ -15,7 +16,7 @@ const spin = 30 * time.Microsecond
 
 // player plays the load of a trial on its lanes.
 type player struct {
-	plan    *loadPlan
+	plan    *program.Load
 	pools   []drive.Pool
 	source  feed.Source
 	open    *feed.Sequences // that the requests form; nil: they form none
@@ -25,19 +26,19 @@ type player struct {
 }
 
 // newPlayer makes the player of a trial.
-func newPlayer(h *Host, in *Input, p *loadPlan, c lanePools, src feed.Source, open *feed.Sequences) *player {
+func newPlayer(h *Host, in *Input, p *program.Load, c lanePools, src feed.Source, open *feed.Sequences) *player {
 	o := drive.OpenOptions{
 		Options: drive.Options{
-			Clock: h.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.warmCount, Limit: p.limit, IDBase: in.IDBase,
-			Sequences: p.sequences,
+			Clock: h.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.WarmCount, Limit: p.Limit, IDBase: in.IDBase,
+			Sequences: p.Sequences,
 		},
-		Drop: p.overflow == "drop", Spin: int64(spin), MaxInFlight: min(p.slots, c.most()), Delay: h.Delay,
+		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: min(p.Slots, c.most()), Delay: h.Delay,
 	}
-	if p.budget(in.Node.Open) > 0 { // then the feed has the limit, and each slot asks it once in vain
-		o.Limit += int64(p.slots)
+	if budget(p) > 0 { // then the feed has the limit, and each slot asks it once in vain
+		o.Limit += int64(p.Slots)
 	}
-	if p.profile == nil && p.sequences == nil && mayAbort(in.Checks) {
-		o.Replay = p.arrivals()
+	if p.Open && p.Sequences == nil && mayAbort(in.Checks) {
+		o.Replay = p.Arrivals()
 		if m, mixed := src.(*feed.Mix); mixed {
 			o.EntryOf = m.Entry
 		}
@@ -55,12 +56,12 @@ func (p *player) play(ctx context.Context, start int64) drive.Played {
 		defer p.open.Close()
 	}
 	o := p.options
-	if o.Start = start; p.plan.warm > 0 {
-		o.WarmUntil = start + p.plan.warm
+	if o.Start = start; p.plan.Warm > 0 {
+		o.WarmUntil = start + p.plan.Warm
 	}
-	if p.plan.profile != nil {
-		profile := p.plan.profile(start, &p.control.HoldStart)
+	if !p.plan.Open {
+		profile := profileOf(p.plan, start, &p.control.HoldStart)
 		return drive.Closed(ctx, profile, p.source, p.pools, p.rings, p.control, o.Options)
 	}
-	return drive.Open(ctx, p.plan.arrivals(), p.source, p.pools, p.rings, p.control, o)
+	return drive.Open(ctx, p.plan.Arrivals(), p.source, p.pools, p.rings, p.control, o)
 }

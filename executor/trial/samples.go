@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // Recording is a trial whose samples are kept.
@@ -30,12 +31,12 @@ type Recorder interface {
 }
 
 // newRecorder returns who keeps the samples of a trial; nil: they are not kept.
-func newRecorder(h *Host, in *Input, p *loadPlan) Recorder {
+func newRecorder(h *Host, in *Input, p *program.Load) Recorder {
 	if h.Record == nil {
 		return nil
 	}
 	r := Recording{
-		Node: in.Node.ID, Number: in.Number, Closed: p.profile != nil, Value: p.level,
+		Node: in.Node.ID, Number: in.Number, Closed: !p.Open, Value: p.Level,
 		Started: h.Clock.Origin.UTC(), Sent: in.Requests.sent, Received: in.Requests.received,
 	}
 	if r.Closed {

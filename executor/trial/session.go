@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -15,7 +16,7 @@ import (
 // up, the observer asks others, the steering ends hold.
 type session struct {
 	host     *Host
-	plan     *loadPlan
+	plan     *program.Load
 	drain    time.Duration
 	player   *player
 	recorder Recorder // of the samples; nil: they are not kept
@@ -25,7 +26,7 @@ type session struct {
 }
 
 // newSession makes the session of a trial on open lanes.
-func newSession(h *Host, in *Input, p *loadPlan, lanes lanePools, calls [][]*backends.Call) *session {
+func newSession(h *Host, in *Input, p *program.Load, lanes lanePools, calls [][]*backends.Call) *session {
 	stage := in.Node.Stage
 	src, open := newSource(in, p, calls) // not once the clock runs: to shuffle many rows takes time
 	s := &session{
@@ -36,11 +37,11 @@ func newSession(h *Host, in *Input, p *loadPlan, lanes lanePools, calls [][]*bac
 	if e, ok := stage.Extent.(scenario.UntilStable); ok {
 		stable = &e
 	}
-	cut, c := cutHold(p.length, stable), s.player.control
+	cut, c := cutHold(p.Length, stable), s.player.control
 	config := measure.Config{
 		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: s.player.rings, HoldStart: c.HoldStart.Load,
 		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows,
-		Closed: p.profile != nil,
+		Closed: !p.Open,
 	}
 	if s.recorder != nil {
 		config.Sink = s.recorder
@@ -105,9 +106,9 @@ func (s *session) report(start, now int64) {
 	begin, stop := s.player.control.HoldStart.Load(), s.player.control.StopAt.Load()
 	switch {
 	case begin == 0 || now < begin:
-		p.Phase, p.Elapsed, p.Total = Warmup, time.Duration(max(now-start, 0)), time.Duration(s.plan.warm)
+		p.Phase, p.Elapsed, p.Total = Warmup, time.Duration(max(now-start, 0)), time.Duration(s.plan.Warm)
 	case now < stop:
-		p.Phase, p.Elapsed, p.Total = Hold, time.Duration(now-begin), time.Duration(s.plan.length)
+		p.Phase, p.Elapsed, p.Total = Hold, time.Duration(now-begin), time.Duration(s.plan.Length)
 	default:
 		p.Phase, p.Elapsed, p.Total = Drain, time.Duration(now-stop), s.drain
 	}
@@ -118,7 +119,7 @@ func (s *session) report(start, now int64) {
 // other trials are played beside: they last as long as this one. ranOut: there is no more data.
 func (s *session) waitForDrain(ranOut bool) {
 	left := s.player.control.StopAt.Load() - s.host.Clock.Now()
-	if !s.host.Beside || s.plan.length == 0 || left <= 0 || left > s.plan.length || s.plan.ends || ranOut {
+	if !s.host.Beside || s.plan.Length == 0 || left <= 0 || left > s.plan.Length || s.plan.Ends || ranOut {
 		return
 	}
 	t := time.NewTimer(time.Duration(left))
@@ -132,16 +133,16 @@ func (s *session) waitForDrain(ranOut bool) {
 // endOfHold returns the moment at which the measurement ends at the latest. An open loop is done
 // before hold is over when no arrival is due in what is left of it; that rest belongs to hold like
 // any other time without an arrival. Only arrivals or data that ran out end hold early.
-func endOfHold(now int64, p *loadPlan, ranOut bool, c *drive.Control) int64 {
+func endOfHold(now int64, p *program.Load, ranOut bool, c *drive.Control) int64 {
 	stop := c.StopAt.Load()
 	if stop == math.MaxInt64 || stop <= now {
 		return now
 	}
-	if p.ends || ranOut {
+	if p.Ends || ranOut {
 		c.StopAt.Store(math.MaxInt64) // with the last completion, not with what the drain took
 		return now
 	}
-	if p.length > 0 {
+	if p.Length > 0 {
 		return stop
 	}
 	return now

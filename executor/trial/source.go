@@ -10,8 +10,8 @@ import (
 // newSource returns what a trial sends: the data of the stage, or of the kinds of its mix, in turn
 // or drawn, with the pauses of a closed loop. open are the sequences that the requests form, to be
 // closed at the end; nil: they form none.
-func newSource(in *Input, p *loadPlan, calls [][]*backends.Call) (src feed.Source, open *feed.Sequences) {
-	if p.sequences != nil {
+func newSource(in *Input, p *program.Load, calls [][]*backends.Call) (src feed.Source, open *feed.Sequences) {
+	if p.Sequences != nil {
 		open = sequenceSource(in, p, calls)
 		return pausing(in, open), open
 	}
@@ -19,7 +19,7 @@ func newSource(in *Input, p *loadPlan, calls [][]*backends.Call) (src feed.Sourc
 	for i, e := range in.Requests.Entries {
 		d := e.Plan.Request.Data
 		once := rowsOnce(in.Node, d)
-		kind := feed.NewCalls(calls[i][p.skipped:], feed.Order(d.Order), once, in.Seed[1], in.IDBase)
+		kind := feed.NewCalls(calls[i][p.Skipped:], feed.Order(d.Order), once, in.Seed[1], in.IDBase)
 		kinds = append(kinds, feed.MixEntry{Calls: kind.Pausing(e.Delays), Weight: e.Plan.Weight, Pool: e.Target})
 	}
 	src = kinds[0].Calls

@@ -25,7 +25,7 @@ import (
 type steering struct {
 	host     *Host
 	node     *program.Node
-	plan     *loadPlan
+	plan     *program.Load
 	deadline int64 // run clock, by max_duration; 0: none
 	control  *drive.Control
 	folder   *measure.Folder
@@ -54,7 +54,7 @@ func (e *holdEnd) early() bool { return e.stopped != "" || e.short.That != "" }
 
 // newSteering makes the steering of a trial.
 func newSteering(
-	h *Host, in *Input, p *loadPlan, stable *scenario.UntilStable, f *measure.Folder, c *drive.Control,
+	h *Host, in *Input, p *program.Load, stable *scenario.UntilStable, f *measure.Folder, c *drive.Control,
 ) *steering {
 	return &steering{
 		host: h, node: in.Node, plan: p, deadline: in.Deadline, control: c, folder: f,
@@ -66,8 +66,8 @@ func newSteering(
 // begin sets the end of hold where it is known before the clock starts.
 func (s *steering) begin(start int64) {
 	s.control.StopAt.Store(math.MaxInt64)
-	if s.plan.length > 0 && s.plan.warmCount == 0 {
-		s.control.StopAt.Store(start + s.plan.warm + s.plan.length)
+	if s.plan.Length > 0 && s.plan.WarmCount == 0 {
+		s.control.StopAt.Store(start + s.plan.Warm + s.plan.Length)
 	}
 }
 
@@ -90,8 +90,8 @@ func (s *steering) decide(now int64) {
 	_, others := s.node.Stage.Extent.(scenario.UntilOthers)
 	switch {
 	case begin == 0:
-	case s.plan.length > 0:
-		s.control.StopAt.Store(begin + s.plan.length)
+	case s.plan.Length > 0:
+		s.control.StopAt.Store(begin + s.plan.Length)
 	case s.stable != nil && s.host.Agree(s.judge(s.folder.CompleteWindows())):
 		s.stop()
 		s.end.accepted, s.end.unstable = s.accept(s.folder.CompleteWindows())
@@ -129,8 +129,8 @@ func (s *steering) interruptedText(begin, now int64, why string) string {
 		return "interrupted before the measurement began: " + why
 	}
 	text := fmt.Sprintf("interrupted after %s", source.About(time.Duration(now-begin)))
-	if s.plan.length > 0 {
-		text += fmt.Sprintf(" of %s", source.Duration(time.Duration(s.plan.length)))
+	if s.plan.Length > 0 {
+		text += fmt.Sprintf(" of %s", source.Duration(time.Duration(s.plan.Length)))
 	}
 	return text + ": " + why
 }

@@ -105,9 +105,9 @@ type Output struct {
 // on the run's clean-up stack.
 func Run(ctx context.Context, h Host, in Input) Output {
 	out := in.Result
-	plan := planLoad(&in)
-	out.Load.Value = plan.level // of intervals it was not known before
-	calls, err := placeCalls(h.Waiting, in.Requests, plan.slots)
+	plan := in.Node.LoadWith(in.Load, in.Requests.rows(), in.Seed)
+	out.Load.Value = plan.Level // of intervals it was not known before
+	calls, err := placeCalls(h.Waiting, in.Requests, plan.Slots)
 	defer func() { calls.release(ctx).addTo(out) }()
 	if err != nil {
 		return NotSetUp(out, err, h.Stopped())
@@ -125,7 +125,7 @@ func Run(ctx context.Context, h Host, in Input) Output {
 		return Output{Node: out}
 	}
 	played, folded := s.drive(ctx, start)
-	complete := ranOut(&in, plan.skipped, played.Sent+played.WarmSent)
+	complete := ranOut(&in, plan.Skipped, played.Sent+played.WarmSent)
 	s.waitForDrain(complete)
 	s.steering.end.notes.addTo(out)
 	calls.release(ctx).addTo(out)

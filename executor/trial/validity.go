@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -13,9 +14,9 @@ import (
 
 // newHealth gathers what is known about the client of a trial. longest is the longest time in which
 // this process did nothing, ns.
-func newHealth(h *Host, in *Input, p *loadPlan, m *measured, r *Readings, longest int64) *health {
+func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, longest int64) *health {
 	all, metrics := r.total.Aggregate, in.Result.Metrics
-	offered := p.pace // at most: the average of a ramp is due at no time
+	offered := p.Pace // at most: the average of a ramp is due at no time
 	if offered == 0 {
 		offered, _ = metrics[metric.OfferedRate].Stat(metric.Stat{})
 	}
@@ -27,8 +28,8 @@ func newHealth(h *Host, in *Input, p *loadPlan, m *measured, r *Readings, longes
 		open:      in.Node.Open,
 		transport: in.Result.Load.Transport,
 		offered:   offered,
-		slots:     int64(p.slots),
-		steps:     p.sequences != nil && !p.sequences.ArrivalBegins && p.sequences.PipelineDepth == 1,
+		slots:     int64(p.Slots),
+		steps:     p.Sequences != nil && !p.Sequences.ArrivalBegins && p.Sequences.PipelineDepth == 1,
 		inProcess: h.InProcess,
 		delay:     dist(metrics, metric.SendDelayClient),
 		turn:      dist(metrics, metric.ClientTurnaround),
@@ -38,7 +39,7 @@ func newHealth(h *Host, in *Input, p *loadPlan, m *measured, r *Readings, longes
 		sockets:   all.Class[backends.Client],
 		played:    m.played,
 		still:     time.Duration(longest),
-		cut:       m.end.early() || in.grows(),
+		cut:       m.end.early() || p.Stored.Periodic != nil,
 		machine:   h.Machine,
 	}
 }
