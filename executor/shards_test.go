@@ -147,7 +147,7 @@ func (o *shardOutput) books() string {
 	for _, s := range o.Total.Slices {
 		text = append(text, s.From, s.Sent)
 	}
-	return fmt.Sprint(append(text, o.Latency.N(), o.Latency.Sum(), o.Latency.Max())...)
+	return fmt.Sprint(append(text, o.Latency.N(), o.Latency.Mean(), o.Latency.Max())...)
 }
 
 const shardLength = int64(400 * time.Millisecond)

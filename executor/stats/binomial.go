@@ -10,32 +10,32 @@ func BinomialTail(k, n int64, q float64) float64 {
 	switch {
 	case k <= 0:
 		return 1
-	case k > n || q <= 0:
+	case k > n:
 		return 0
-	case q >= 1:
-		return 1
 	}
 	return betaRegularised(float64(k), float64(n-k+1), q)
 }
 
-// binomialHead returns P(B <= k) for B binomial(n, q).
-func binomialHead(k, n int64, q float64) float64 {
+// binomialCDF returns P(B <= k) for B binomial(n, q), by the regularised incomplete beta function:
+// I of 1-q at (n-k, k+1).
+func binomialCDF(k, n int64, q float64) float64 {
 	switch {
 	case k < 0:
 		return 0
-	case k >= n || q <= 0:
+	case k >= n:
 		return 1
-	case q >= 1:
-		return 0
 	}
-	return binomialCDF(k, n, q)
+	return betaRegularised(float64(n-k), float64(k+1), 1-q)
 }
+
+// between0And1 reports whether p can be the probability of an event that is open.
+func between0And1(p float64) bool { return p > 0 && p < 1 }
 
 // ClopperPearson returns the exact two-sided interval of a share observed as k of n. Each side
 // keeps half of the risk, so that one side alone holds with confidence (1 + confidence) / 2. ok is
 // false if the arguments are out of range.
 func ClopperPearson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
-	if n <= 0 || k < 0 || k > n || !(confidence > 0 && confidence < 1) {
+	if n <= 0 || k < 0 || k > n || !between0And1(confidence) {
 		return 0, 1, false
 	}
 	half := (1 - confidence) / 2
@@ -44,7 +44,7 @@ func ClopperPearson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 		lo = solve(0, 1, func(q float64) bool { return BinomialTail(k, n, q) > half })
 	}
 	if k < n {
-		hi = solve(0, 1, func(q float64) bool { return binomialHead(k, n, q) <= half })
+		hi = solve(0, 1, func(q float64) bool { return binomialCDF(k, n, q) <= half })
 	}
 	return lo, hi, true
 }
@@ -52,7 +52,7 @@ func ClopperPearson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 // Wilson returns the two-sided score interval of a share observed as k of n. ok is false if the
 // arguments are out of range.
 func Wilson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
-	if n <= 0 || k < 0 || k > n || !(confidence > 0 && confidence < 1) {
+	if n <= 0 || k < 0 || k > n || !between0And1(confidence) {
 		return 0, 1, false
 	}
 	z, m := normalQuantile((1+confidence)/2), float64(n)
@@ -98,34 +98,34 @@ const maxSamples = int64(1) << 40
 //
 //	P(B <= over) <= 1 - confidence,  B binomial(n, 1-p)
 func Samples(p, confidence float64, over int64) int64 {
-	if !(p > 0 && p < 1) || !(confidence > 0 && confidence < 1) || over < 0 {
+	if !between0And1(p) || !between0And1(confidence) {
 		return 0
 	}
-	return smallestWith(over+1, func(n int64) bool { return binomialHead(over, n, 1-p) <= 1-confidence })
+	return smallestWith(over+1, func(n int64) bool { return binomialCDF(over, n, 1-p) <= 1-confidence })
 }
 
 // MaxExceeding returns the number of n samples that may exceed the p-quantile and still prove, with
 // the given confidence, that at least p of all are within. ok is false if n is too small even for
 // none.
 func MaxExceeding(n int64, p, confidence float64) (over int64, ok bool) {
-	if n <= 0 || !(p > 0 && p < 1) || !(confidence > 0 && confidence < 1) {
+	if n <= 0 || !between0And1(p) || !between0And1(confidence) {
 		return 0, false
 	}
 	k := int64(sort.Search(int(n),
-		func(k int) bool { return binomialHead(int64(k), n, 1-p) > 1-confidence }))
+		func(k int) bool { return binomialCDF(int64(k), n, 1-p) > 1-confidence }))
 	return k - 1, k > 0
 }
 
 // SamplesToDecide returns the total number of samples that would prove that a share observed as k
 // of n lies on its side of q, if it stays the same. ok is false if it is too close to q.
 func SamplesToDecide(k, n int64, q, confidence float64) (total int64, ok bool) {
-	if n <= 0 || k < 0 || k > n || !(q > 0 && q < 1) || !(confidence > 0 && confidence < 1) {
+	if n <= 0 || k < 0 || k > n || !between0And1(q) || !between0And1(confidence) {
 		return 0, false
 	}
 	share := float64(k) / float64(n)
 	total = smallestWith(n, func(m int64) bool {
 		if share < q {
-			return binomialHead(int64(math.Ceil(share*float64(m)-1e-9)), m, q) <= 1-confidence
+			return binomialCDF(int64(math.Ceil(share*float64(m)-1e-9)), m, q) <= 1-confidence
 		}
 		return BinomialTail(int64(math.Floor(share*float64(m)+1e-9)), m, q) <= 1-confidence
 	})

@@ -11,7 +11,7 @@ import (
 // values lo is math.MinInt64 or hi math.MaxInt64. ok is false without values, or if p is not in (0,
 // 100) or confidence not in (0, 1).
 func (d *Dist) Bounds(p, confidence float64, beyond int64) (lo, hi int64, ok bool) {
-	if d.n == 0 || beyond < 0 || !(p > 0 && p < 100) || !(confidence > 0 && confidence < 1) {
+	if d.n == 0 || beyond < 0 || !between0And1(p/100) || !between0And1(confidence) {
 		return 0, 0, false
 	}
 	l, u := boundRanks(d.n+beyond, p/100, confidence)
@@ -38,18 +38,6 @@ func boundRanks(n int64, q, confidence float64) (l, u int64) {
 	l = int64(sort.Search(int(n), func(k int) bool { return binomialCDF(int64(k), n, q) > half }))
 	u = int64(sort.Search(int(n), func(k int) bool { return binomialCDF(int64(k), n, q) >= 1-half })) + 1
 	return l, u
-}
-
-// binomialCDF returns P(B <= k) for B binomial(n, q), by the regularised incomplete beta function:
-// I of 1-q at (n-k, k+1).
-func binomialCDF(k, n int64, q float64) float64 {
-	switch {
-	case k < 0:
-		return 0
-	case k >= n:
-		return 1
-	}
-	return betaRegularised(float64(n-k), float64(k+1), 1-q)
 }
 
 // betaRegularised returns I_x(a, b) for a, b > 0 and 0 <= x <= 1. The continued fraction converges

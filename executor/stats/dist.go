@@ -1,4 +1,5 @@
-// Package stats implements distributions, ranks and confidence bounds. It is the only importer of hdrhistogram, and keeps no state between calls.
+// Package stats implements distributions, ranks and confidence bounds. It is the only importer of
+// hdrhistogram, and keeps no state between calls.
 //
 // Percentiles are nearest rank everywhere: the p-th percentile of n values is the ⌈p·n/100⌉-th
 // smallest, a value that really occurred, and monotone in p.
@@ -60,22 +61,23 @@ func (w *wide) add(o wide) {
 	w.hi, _ = bits.Add64(w.hi, o.hi, c)
 }
 
-func signed(v int64) wide { return wide{hi: uint64(v >> 63), lo: uint64(v)} }
+func extended(v int64) wide { return wide{hi: uint64(v >> 63), lo: uint64(v)} }
 
 func square(v int64) wide {
-	u := uint64(v)
-	if v < 0 {
-		u = -u
-	}
+	u := uint64(max(v, -v)) // 2⁶³ for the smallest int64
 	hi, lo := bits.Mul64(u, u)
 	return wide{hi, lo}
 }
 
-// int returns w as a signed integer.
-func (w wide) int() *big.Int {
-	x := new(big.Int).SetInt64(int64(w.hi))
-	x.Lsh(x, 64)
-	return x.Add(x, new(big.Int).SetUint64(w.lo))
+// signed returns w as a signed integer.
+func (w wide) signed() *big.Int { return w.below(big.NewInt(int64(w.hi))) }
+
+// unsigned returns w as an unsigned integer.
+func (w wide) unsigned() *big.Int { return w.below(new(big.Int).SetUint64(w.hi)) }
+
+// below returns the integer of w's low half and the given high half, which it changes.
+func (w wide) below(hi *big.Int) *big.Int {
+	return hi.Lsh(hi, 64).Add(hi, new(big.Int).SetUint64(w.lo))
 }
 
 func (d *Dist) isHDR() bool { return d.n > exactMax }
@@ -93,13 +95,11 @@ func (d *Dist) Add(v int64) {
 	if d.packed != nil {
 		*d = *d.unpacked()
 	}
-	if d.n == 0 || v < d.min {
-		d.min = v
+	if d.n == 0 {
+		d.min, d.max = v, v
 	}
-	if d.n == 0 || v > d.max {
-		d.max = v
-	}
-	d.sum.add(signed(v))
+	d.min, d.max = min(d.min, v), max(d.max, v)
+	d.sum.add(extended(v))
 	d.sq.add(square(v))
 	d.n++
 	if d.n <= exactMax {
@@ -158,15 +158,14 @@ func (d *Dist) Merge(o *Dist) {
 		return
 	}
 	d.toHDR()
-	if !o.isHDR() {
-		for _, v := range o.exact {
-			d.record(v)
-		}
-		return
+	for _, v := range o.exact {
+		d.record(v)
 	}
-	d.h.Merge(o.h)
-	d.under += o.under
-	d.over += o.over
+	if o.isHDR() {
+		d.h.Merge(o.h)
+		d.under += o.under
+		d.over += o.over
+	}
 }
 
 // Reset empties d and keeps its memory.
@@ -198,18 +197,12 @@ func (d *Dist) Min() int64 { return d.min }
 // Max returns the largest value, 0 if empty.
 func (d *Dist) Max() int64 { return d.max }
 
-// Sum returns the exact sum, rounded once to a float64, 0 if empty.
-func (d *Dist) Sum() float64 {
-	f, _ := new(big.Float).SetInt(d.sum.int()).Float64()
-	return f
-}
-
 // Mean returns the exact mean, rounded once, NaN if empty.
 func (d *Dist) Mean() float64 {
 	if d.n == 0 {
 		return math.NaN()
 	}
-	f, _ := new(big.Rat).SetFrac(d.sum.int(), big.NewInt(d.n)).Float64()
+	f, _ := new(big.Rat).SetFrac(d.sum.signed(), big.NewInt(d.n)).Float64()
 	return f
 }
 
@@ -222,7 +215,7 @@ func (d *Dist) Std() float64 {
 	case 1:
 		return 0
 	}
-	n, sum := big.NewInt(d.n), d.sum.int()
+	n, sum := big.NewInt(d.n), d.sum.signed()
 	num := new(big.Int).Mul(d.sq.unsigned(), n)
 	num.Sub(num, new(big.Int).Mul(sum, sum))
 	den := new(big.Int).Mul(n, big.NewInt(d.n-1))

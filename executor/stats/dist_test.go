@@ -68,8 +68,9 @@ func TestMoments(t *testing.T) {
 				d.Max() != slices.Max(tt.values) {
 				t.Errorf("count %d min %d max %d of %v", d.N(), d.Min(), d.Max(), tt.values)
 			}
-			if d.Sum() != tt.sum || d.Mean() != tt.mean {
-				t.Errorf("sum %v mean %v, want %v %v", d.Sum(), d.Mean(), tt.sum, tt.mean)
+			sum, _ := d.sum.signed().Float64()
+			if sum != tt.sum || d.Mean() != tt.mean {
+				t.Errorf("sum %v mean %v, want %v %v", sum, d.Mean(), tt.sum, tt.mean)
 			}
 			if math.Abs(d.Std()-tt.std) > 1e-15*tt.std {
 				t.Errorf("std %v, want %v", d.Std(), tt.std)
@@ -203,7 +204,7 @@ func TestMergeLeavesItsArgument(t *testing.T) {
 		}
 		twice := b.Clone()
 		twice.Merge(twice)
-		if twice.N() != 2*b.N() || twice.Sum() != 2*b.Sum() {
+		if twice.N() != 2*b.N() || twice.Mean() != b.Mean() {
 			t.Errorf("n %d: merged with itself: n %d", n, twice.N())
 		}
 	}

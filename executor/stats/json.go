@@ -36,7 +36,7 @@ const maxStored = 1 << 20
 func (d *Dist) MarshalJSON() ([]byte, error) {
 	s := stored{
 		Form: d.form(), Count: d.n, Under: d.under, Over: d.over,
-		Sum: d.sum.int().String(), Squares: d.sq.unsigned().String(),
+		Sum: d.sum.signed().String(), Squares: d.sq.unsigned().String(),
 	}
 	if d.n > 0 {
 		s.Min, s.Max = &d.min, &d.max
@@ -102,7 +102,7 @@ func (d *Dist) readExact(s stored) error {
 		return errors.New("values out of range in the exact form")
 	case d.n > 0 && (s.Min == nil || s.Max == nil || *s.Min != d.min || *s.Max != d.max):
 		return errors.New("min or max is not that of the values")
-	case s.Sum != d.sum.int().String() || s.Squares != d.sq.unsigned().String():
+	case s.Sum != d.sum.signed().String() || s.Squares != d.sq.unsigned().String():
 		return errors.New("sum or squares is not that of the values")
 	}
 	return nil
@@ -128,39 +128,30 @@ func (d *Dist) readHDR(s stored) error {
 		return errors.New("min and max are missing or crossed")
 	}
 	*d = Dist{h: h, n: s.Count, min: *s.Min, max: *s.Max, under: s.Under, over: s.Over}
-	if d.sum, err = readWide(s.Sum, -1); err != nil {
+	if d.sum, err = readWide(s.Sum, true); err != nil {
 		return fmt.Errorf("sum: %w", err)
 	}
-	if d.sq, err = readWide(s.Squares, 0); err != nil {
+	if d.sq, err = readWide(s.Squares, false); err != nil {
 		return fmt.Errorf("squares: %w", err)
 	}
 	return nil
 }
 
-// unsigned returns w as an unsigned integer.
-func (w wide) unsigned() *big.Int {
-	x := new(big.Int).SetUint64(w.hi)
-	return x.Lsh(x, 64).Add(x, new(big.Int).SetUint64(w.lo))
-}
-
-// readWide reads a decimal; sign -1 allows negative numbers and halves the range.
-func readWide(text string, sign int) (wide, error) {
+// readWide reads a decimal of 128 bits.
+func readWide(text string, signed bool) (wide, error) {
 	x, ok := new(big.Int), false
 	if len(text) <= 40 { // 128 bits are 39 digits and a sign
 		x, ok = x.SetString(text, 10)
 	}
-	bound := 128
-	if sign < 0 {
-		bound = 127
-	}
-	if !ok || x.BitLen() > bound || (sign >= 0 && x.Sign() < 0) {
+	if !ok || x.BitLen() > 128 || signed && x.BitLen() == 128 || !signed && x.Sign() < 0 {
 		return wide{}, fmt.Errorf("%.50q is not a 128-bit integer", text)
 	}
 	if x.Sign() < 0 {
 		x.Add(x, new(big.Int).Lsh(big.NewInt(1), 128))
 	}
-	lo := new(big.Int).And(x, new(big.Int).SetUint64(^uint64(0)))
-	return wide{hi: x.Rsh(x, 64).Uint64(), lo: lo.Uint64()}, nil
+	var b [16]byte
+	x.FillBytes(b[:])
+	return wide{hi: binary.BigEndian.Uint64(b[:8]), lo: binary.BigEndian.Uint64(b[8:])}, nil
 }
 
 func appendDeltas(b []byte, sorted []int64) []byte {

@@ -28,7 +28,7 @@ func TestJSONRoundTrip(t *testing.T) {
 				t.Error("other bytes the second time")
 			}
 			if back.form() != d.form() || back.N() != d.N() || back.Min() != d.Min() ||
-				back.Max() != d.Max() || back.Sum() != d.Sum() {
+				back.Max() != d.Max() || back.sum != d.sum {
 				t.Errorf("got %s n %d, want %s n %d", back.form(), back.N(), d.form(), d.N())
 			}
 			for _, p := range []float64{1, 50, 99, 99.9, 100} {

@@ -81,7 +81,7 @@ func (d *Dist) Above(v int64) int64 {
 // MinSamples returns the number of values that a percentile needs so that one of them exceeds it
 // with 95 % confidence: ⌈ln 0.05 / ln(p/100)⌉, at least 1.
 func MinSamples(p float64) int64 {
-	if !(p > 0 && p < 100) {
+	if !between0And1(p / 100) {
 		return 1
 	}
 	return max(1, int64(math.Ceil(math.Log(0.05)/math.Log(p/100))))

@@ -6,7 +6,7 @@ import "math"
 // be fractional. It is NaN if p or df is out of range.
 func StudentT(p, df float64) float64 {
 	switch {
-	case !(p > 0 && p < 1) || !(df > 0):
+	case !between0And1(p) || !(df > 0):
 		return math.NaN()
 	case p == 0.5:
 		return 0
@@ -29,7 +29,7 @@ func studentCDF(t, df float64) float64 {
 // values with this mean and standard deviation (divisor n-1). ok is false for fewer than two
 // values.
 func MeanBounds(mean, std float64, n int64, confidence float64) (lo, hi float64, ok bool) {
-	if n < 2 || !(confidence > 0 && confidence < 1) {
+	if n < 2 || !between0And1(confidence) {
 		return math.Inf(-1), math.Inf(1), false
 	}
 	half := StudentT((1+confidence)/2, float64(n-1)) * std / math.Sqrt(float64(n))
