@@ -85,18 +85,16 @@ func (b *Baseline) trustedNode(id string) (n *Node, why string) {
 			return n, fmt.Sprintf("in the baseline, stage %q failed its own gate %s: %s", id, a.ID, a.Reason)
 		}
 	}
-	if n.okCount() == 0 {
+	if Succeeded(n.Metrics) == 0 {
 		return n, fmt.Sprintf("in the baseline, no request of stage %q was answered well", id)
 	}
 	return n, ""
 }
 
-// okCount returns the number of OK requests.
-func (n *Node) okCount() int64 {
-	if m := n.Metrics[metric.Latency]; m != nil && m.Count != nil {
-		return *m.Count
-	}
-	return 0
+// Succeeded returns the number of OK requests.
+func Succeeded(metrics map[string]*Metric) int64 {
+	n, _ := metrics[metric.Latency].Stat(metric.Stat{Kind: metric.N})
+	return int64(n)
 }
 
 // PlanMismatch returns a note if the baseline was measured with another plan, else "".

@@ -21,12 +21,13 @@ import (
 //	offered.rate  that of the schedule, exact
 //	the rest      Student's interval over the repeats of a node; none for min and max, which are extremes
 
-// Confident returns s with bounds at the given confidence, for an expression that reads refs. An
-// expression that compares nodes, or reads the baseline, is judged on repeats, as the requests of
-// one run share disturbances.
-func (s Stored) Confident(confidence float64, refs []expression.Ref) expression.Values {
-	s.confidence = confidence
-	if s.comparesNodes(refs) {
+// Demanding returns s with bounds at the given confidence (0: none), and with the samples that the
+// plan demands of metrics of requests (0: those that each metric needs), for an expression that reads
+// refs. With a confidence an expression that compares nodes, or reads the baseline, is judged on
+// repeats, as the requests of one run share disturbances.
+func (s Stored) Demanding(confidence float64, samples int, refs []expression.Ref) expression.Values {
+	s.confidence, s.minSamples = confidence, int64(samples)
+	if confidence > 0 && s.comparesNodes(refs) {
 		s.repeats = s.repeatsOf(refs)
 	}
 	return s

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -10,13 +11,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Stored evaluates references from a stored result. It implements expression.Values and the
-// optional interfaces of package verdict.
+// Stored evaluates references from a stored result. It implements the Values of package verdict.
 type Stored struct {
 	result     *Result
 	node       *Node
 	baseline   *Baseline
 	confidence float64  // of each bound; 0: no bounds
+	minSamples int64    // that the plan demands of metrics of requests; 0: those that each needs
 	repeats    *repeats // if set, bounds come from repeats, else from samples
 	window     *window  // if set, the numbers of one node are those of a window
 }
@@ -60,16 +61,28 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 		}
 	}
 	src.widenByOpen(&q, ref.Leaf)
+	if s.demandsSamples(ref) && ref.Leaf.Dim() == metric.Count {
+		q.N = max(q.N, int64(q.V)) // a count of 500 requests has seen 500
+	}
 	return q
 }
 
-// samplesNeeded returns the number of samples that a reference needs: for a percentile as many as
-// can prove it. With bounds any number is enough, as the bounds decide.
+// samplesNeeded returns the number of samples that a reference needs: that of the plan, else for a
+// percentile as many as can prove it. With bounds any number is enough, as the bounds decide.
 func (s Stored) samplesNeeded(ref expression.Ref) int64 {
-	if ref.Leaf.Stat.Kind != metric.Percentile || s.confidence > 0 && s.repeats == nil {
+	switch {
+	case s.demandsSamples(ref):
+		return s.minSamples
+	case ref.Leaf.Stat.Kind != metric.Percentile || s.confidence > 0 && s.repeats == nil:
 		return 1
 	}
 	return stats.MinSamples(ref.Leaf.Stat.P)
+}
+
+// demandsSamples reports whether the plan demands a number of samples of a reference. Single readings
+// (the client's memory, the server's queue, a search's capacity) cannot have too few.
+func (s Stored) demandsSamples(ref expression.Ref) bool {
+	return s.minSamples > 0 && ref.Leaf.Row.From.OfRequests()
 }
 
 // source holds the numbers of one place.
@@ -261,23 +274,15 @@ func (n *Node) whyUntrusted() string {
 	if n.Outcome == Done && n.Validity.OK {
 		return ""
 	}
-	reason := n.Reason
-	for _, f := range n.Validity.Findings {
-		if reason == "" && f.Severity == Invalidating {
-			reason = f.Text
-		}
-	}
 	word := map[Outcome]string{
 		SkippedNode: "was skipped", Unstable: "did not become stable", InterruptedNode: "was interrupted",
 		Failed: "could not run",
 	}[n.Outcome]
-	if word == "" {
-		word = "has no valid measurement"
+	text := fmt.Sprintf("stage %q %s", n.ID, cmp.Or(word, "has no valid measurement"))
+	if cause := n.Cause(); cause != "" {
+		text += ": " + cause
 	}
-	if reason == "" {
-		return fmt.Sprintf("stage %q %s", n.ID, word)
-	}
-	return fmt.Sprintf("stage %q %s: %s", n.ID, word, reason)
+	return text
 }
 
 // sentNothing reports whether no request was sent.

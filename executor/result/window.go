@@ -13,7 +13,7 @@ type View struct {
 	Repeat   int
 	From, To float64
 	// of the node with the window; other nodes and the baseline are read as a whole
-	Values expression.Values
+	Values Stored
 }
 
 // Windowed holds the complete windows of one length of a scope.

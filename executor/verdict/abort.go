@@ -15,8 +15,7 @@ import (
 // requests over a limit. Requests in flight, or waiting to be sent, for longer than the limit count
 // as over it, so that a server that hangs is noticed although no request ends.
 type PartialValues interface {
-	expression.Values
-	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
+	Counted
 	// OwnNode reports whether r refers to the running node; the values of other nodes no longer
 	// change.
 	OwnNode(r expression.Ref) bool

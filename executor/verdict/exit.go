@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,9 +75,15 @@ type RunOutcome struct {
 // or `while` that was judged on data. Otherwise it is inconclusive. Assertions of severity warn
 // have no effect.
 func Exit(r *result.Result, o RunOutcome) (code int, v result.Verdict, reason string) {
+	if r == nil {
+		r = &result.Result{}
+	}
 	for _, rule := range rules() {
-		if reason, applies := rule.applies(r, o); applies {
-			return rule.code(o), verdictOf(rule.code(o)), reason
+		if reason := rule.reason(r, o); reason != "" {
+			if code = rule.code; o.Signal != 0 {
+				code = signalCode(o.Signal)
+			}
+			return code, verdictOf(code), reason
 		}
 	}
 	return CodePass, result.Pass, passed(r)
@@ -112,25 +119,31 @@ func verdictOf(code int) result.Verdict {
 	return result.ErrorVerdict
 }
 
-// rule is one exit code and when it applies. Rules are in the order of precedence.
+// rule is one exit code and the reason for it, "" if it does not apply. Rules are in the order of
+// precedence.
 type rule struct {
-	code    func(RunOutcome) int
-	applies func(*result.Result, RunOutcome) (reason string, ok bool)
+	code   int
+	reason func(*result.Result, RunOutcome) string
 }
 
 func rules() []rule {
-	always := func(code int) func(RunOutcome) int { return func(RunOutcome) int { return code } }
 	return []rule{
-		{signalCode, interrupted},
-		{always(CodePlan), func(_ *result.Result, o RunOutcome) (string, bool) {
-			return o.Plan,
-				o.Plan != ""
+		{CodeInterrupt, func(_ *result.Result, o RunOutcome) string { return interrupted(o.Signal) }},
+		{CodePlan, func(_ *result.Result, o RunOutcome) string { return o.Plan }},
+		{CodeInternal, func(r *result.Result, o RunOutcome) string {
+			if o.Internal != "" {
+				return "internal error: " + o.Internal
+			}
+			return gatesWith(r, result.ErrorVerdict, "could not be evaluated")
 		}},
-		{always(CodeInternal), internal},
-		{always(CodeSetUp), setUpFailed},
-		{always(CodeFail), failed},
-		{always(CodeInvalid), invalid},
-		{always(CodeInconclusive), inconclusive},
+		{CodeSetUp, func(r *result.Result, o RunOutcome) string {
+			return cmp.Or(o.SetUp, firstNode(r, "could not be set up", hasOutcome(result.Failed)))
+		}},
+		{CodeFail, func(r *result.Result, _ RunOutcome) string { return gatesWith(r, result.Fail, "failed") }},
+		{CodeInvalid, func(r *result.Result, _ RunOutcome) string {
+			return firstNode(r, "has no valid measurement", isInvalid)
+		}},
+		{CodeInconclusive, inconclusive},
 	}
 }
 
@@ -138,169 +151,102 @@ func rules() []rule {
 const sigHUP = 1
 
 // signalCode returns the exit code of a signal.
-func signalCode(o RunOutcome) int {
-	if o.Signal == sigHUP {
+func signalCode(signal int) int {
+	if signal == sigHUP {
 		return CodeTerminate
 	}
-	return 128 + o.Signal
+	return 128 + signal
 }
 
-func interrupted(_ *result.Result, o RunOutcome) (string, bool) {
-	switch o.Signal {
+func interrupted(signal int) string {
+	switch signal {
 	case 0:
-		return "", false
-	case sigHUP:
-		return "terminated by SIGHUP, as its terminal has gone: the result is partial", true
-	case CodeTerminate - 128:
-		return "terminated by SIGTERM: the result is partial", true
-	}
-	return "interrupted by SIGINT: the result is partial", true
-}
-
-func internal(r *result.Result, o RunOutcome) (string, bool) {
-	if o.Internal != "" {
-		return "internal error: " + o.Internal, true
-	}
-	return assertions(r, "could not be evaluated",
-		func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.ErrorVerdict })
-}
-
-func setUpFailed(r *result.Result, o RunOutcome) (string, bool) {
-	if o.SetUp != "" {
-		return o.SetUp, true
-	}
-	return nodes(r, "could not be set up", func(n *result.Node) bool { return n.Outcome == result.Failed })
-}
-
-func invalid(r *result.Result, _ RunOutcome) (string, bool) {
-	return nodes(r, "has no valid measurement", func(n *result.Node) bool {
-		ran := n.Outcome == result.Done || n.Outcome == result.Unstable
-		return n.Outcome == result.Invalid || ran && !n.Validity.OK
-	})
-}
-
-func failed(r *result.Result, _ RunOutcome) (string, bool) {
-	return assertions(r, "failed", func(_ *result.Node,
-		a result.Assertion,
-	) bool {
-		return a.Verdict == result.Fail
-	})
-}
-
-func inconclusive(r *result.Result, o RunOutcome) (string, bool) {
-	if o.OutOfTime != "" {
-		return o.OutOfTime, true
-	}
-	if reason, ok := assertions(r, "inconclusive", unproven); ok {
-		return reason, true
-	}
-	if r == nil || len(r.Nodes) == 0 {
-		return "nothing was measured", true
-	}
-	if reason, ok := nodes(r, "was skipped for want of data", lacksData); ok {
-		return reason, true
-	}
-	return emptyPass(r)
-}
-
-// unproven reports an inconclusive assertion. One that was skipped with its stage does not count:
-// the cause is recorded at the node, and counts there.
-func unproven(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Inconclusive }
-
-// lacksData reports a node that was skipped because an earlier result has no value for its load.
-func lacksData(n *result.Node) bool {
-	return n.Outcome == result.SkippedNode && slices.ContainsFunc(n.Validity.Findings,
-		func(f result.Finding) bool { return f.Code == result.NoData })
-}
-
-// assertions returns a sentence about the gates that match.
-func assertions(r *result.Result, what string, match func(*result.Node, result.Assertion) bool) (string,
-	bool,
-) {
-	all, hits := 0, []string{}
-	first := ""
-	for _, g := range gates(r) {
-		all++
-		if !match(g.node, g.assertion) {
-			continue
-		}
-		hits = append(hits, g.assertion.ID)
-		if first == "" {
-			first = g.assertion.ID + onNode(g.node, g.assertion.ID) + ": " + g.assertion.Reason
-		}
-	}
-	switch len(hits) {
-	case 0:
-		return "", false
-	case 1:
-		return fmt.Sprintf("1 of %d %s %s: %s", all, plural(all, "assertion"), what, first), true
-	}
-	return fmt.Sprintf("%d of %d assertions %s, the first is %s", len(hits), all, what, first), true
-}
-
-// onNode names the node of an assertion whose id does not contain it.
-func onNode(n *result.Node, id string) string {
-	if n == nil || strings.HasPrefix(id, n.ID+"/") {
 		return ""
+	case sigHUP:
+		return "terminated by SIGHUP, as its terminal has gone: the result is partial"
+	case CodeTerminate - 128:
+		return "terminated by SIGTERM: the result is partial"
 	}
-	return " on " + n.ID
+	return "interrupted by SIGINT: the result is partial"
 }
 
+func hasOutcome(o result.Outcome) func(*result.Node) bool {
+	return func(n *result.Node) bool { return n.Outcome == o }
+}
+
+func isInvalid(n *result.Node) bool {
+	ran := n.Outcome == result.Done || n.Outcome == result.Unstable
+	return n.Outcome == result.Invalid || ran && !n.Validity.OK
+}
+
+// inconclusive returns what is open or missing. A gate that was skipped with its stage is not open:
+// the cause is recorded at the node, and counts there.
+func inconclusive(r *result.Result, o RunOutcome) string {
+	if reason := cmp.Or(o.OutOfTime, gatesWith(r, result.Inconclusive, "inconclusive")); reason != "" {
+		return reason
+	}
+	if len(r.Nodes) == 0 {
+		return "nothing was measured"
+	}
+	lacksData := func(n *result.Node) bool { return n.Outcome == result.SkippedNode && hasFinding(n, result.NoData) }
+	return cmp.Or(firstNode(r, "was skipped for want of data", lacksData), missingForPass(r))
+}
+
+// gate is an assertion that counts.
 type gate struct {
-	node      *result.Node // nil: an assertion of the plan
-	assertion result.Assertion
+	result.Assertion
+	node *result.Node // nil: an assertion of the plan
 }
 
 // gates returns the assertions that count, those of nodes first.
-func gates(r *result.Result) []gate {
-	var all []gate
-	if r == nil {
-		return nil
-	}
-	for _, n := range r.Nodes {
-		for _, a := range n.Assertions {
+func gates(r *result.Result) (all []gate) {
+	add := func(n *result.Node, list []result.Assertion) {
+		for _, a := range list {
 			if a.Severity != result.Warn {
-				all = append(all, gate{n, a})
+				all = append(all, gate{a, n})
 			}
 		}
 	}
-	for _, a := range r.Assertions {
-		if a.Severity != result.Warn {
-			all = append(all, gate{nil, a})
-		}
+	for _, n := range r.Nodes {
+		add(n, n.Assertions)
 	}
+	add(nil, r.Assertions)
 	return all
 }
 
-// nodes returns a sentence about the first node that matches.
-func nodes(r *result.Result, what string, match func(*result.Node) bool) (string, bool) {
-	if r == nil {
-		return "", false
+// gatesWith returns a sentence about the gates with a verdict, "" if there are none.
+func gatesWith(r *result.Result, v result.Verdict, what string) string {
+	all := gates(r)
+	n := len(all)
+	hits := slices.DeleteFunc(all, func(g gate) bool { return g.Verdict != v })
+	if len(hits) == 0 {
+		return ""
 	}
-	for _, n := range r.Nodes {
-		if match(n) {
-			return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", n.ID, what, nodeReason(n)), ": "), true
-		}
+	first := hits[0].ID
+	if on := hits[0].node; on != nil && !strings.HasPrefix(first, on.ID+"/") {
+		first += " on " + on.ID // which the id does not contain
 	}
-	return "", false
+	first += ": " + hits[0].Reason
+	if len(hits) == 1 {
+		return fmt.Sprintf("1 of %d %s %s: %s", n, plural(n, "assertion"), what, first)
+	}
+	return fmt.Sprintf("%d of %d assertions %s, the first is %s", len(hits), n, what, first)
 }
 
-func nodeReason(n *result.Node) string {
-	if n.Reason != "" {
-		return n.Reason
+// firstNode returns a sentence about the first node that matches, "" if none does.
+func firstNode(r *result.Result, what string, match func(*result.Node) bool) string {
+	i := slices.IndexFunc(r.Nodes, match)
+	if i < 0 {
+		return ""
 	}
-	for _, f := range n.Validity.Findings {
-		if f.Severity == result.Invalidating {
-			return f.Text
-		}
-	}
-	return ""
+	n := r.Nodes[i]
+	return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", n.ID, what, n.Cause()), ": ")
 }
 
 func passed(r *result.Result) string {
 	n := 0
 	for _, g := range gates(r) {
-		if g.assertion.Verdict == result.Pass {
+		if g.Verdict == result.Pass {
 			n++
 		}
 	}

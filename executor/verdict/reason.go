@@ -84,7 +84,7 @@ func missingSamplesText(a scenario.Assertion, t expression.Truth) string {
 
 // allowedText states the samples over a percentile's limit, and the number allowed at a's
 // confidence: "; 3 of 1000 are over it, 4 may be". It is "" if they do not decide.
-func allowedText(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+func allowedText(a scenario.Assertion, t expression.Truth, v Counted) string {
 	over, n, ok := countAbove(t, v)
 	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" {
 		return ""
@@ -98,7 +98,7 @@ func allowedText(a scenario.Assertion, t expression.Truth, v expression.Values) 
 
 // undecidedText states that the limit is within the bounds, and how many samples are likely to
 // decide.
-func undecidedText(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+func undecidedText(a scenario.Assertion, t expression.Truth, v Counted) string {
 	s := t.Why + ": " + measuredText(a, t) + allowedText(a, t, v)
 	if hint := moreSamplesHint(a, t, v); hint != "" {
 		s += "; " + hint
@@ -108,7 +108,7 @@ func undecidedText(a scenario.Assertion, t expression.Truth, v expression.Values
 
 // moreSamplesHint estimates the further samples that decide a comparison if the values stay the
 // same; "" if unknown.
-func moreSamplesHint(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+func moreSamplesHint(a scenario.Assertion, t expression.Truth, v Counted) string {
 	if a.Confidence <= 0 {
 		return ""
 	}
@@ -133,7 +133,7 @@ func moreSamplesHint(a scenario.Assertion, t expression.Truth, v expression.Valu
 
 // share returns the comparison as one of a share k of n with a limit q: samples over a percentile's
 // limit, or requests of a ratio.
-func share(t expression.Truth, v expression.Values) (k, n int64, q float64, ok bool) {
+func share(t expression.Truth, v Counted) (k, n int64, q float64, ok bool) {
 	if over, n, ok := countAbove(t, v); ok {
 		return over, n, 1 - t.Ref.Leaf.Stat.P/100, true
 	}

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"math"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/stats"
@@ -9,57 +8,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
-
-// minSamplesValues are Values whose quantities need as many samples as an assertion's min_samples.
-type minSamplesValues struct {
-	expression.Values
-	need int64
-}
-
-func withMinSamples(v expression.Values, minSamples int) expression.Values {
-	if minSamples <= 0 {
-		return v
-	}
-	return minSamplesValues{v, int64(minSamples)}
-}
-
-// Quantity replaces Need for values computed from requests. Single readings (the client's memory,
-// the server's queue, a search's capacity) cannot have too few samples.
-func (d minSamplesValues) Quantity(r expression.Ref) expression.Quantity {
-	q := d.Values.Quantity(r)
-	if !r.Leaf.Row.From.OfRequests() {
-		return q
-	}
-	q.Need = d.need
-	if r.Leaf.Dim() == metric.Count && q.Known && q.V > float64(q.N) {
-		q.N = int64(q.V) // a count of 500 requests has seen 500
-	}
-	return q
-}
-
-// Compare implements expression.Judge.
-func (d minSamplesValues) Compare(t expression.Truth) (expression.Decision, bool) {
-	if j, ok := d.Values.(expression.Judge); ok {
-		return j.Compare(t)
-	}
-	return expression.Decision{}, false
-}
-
-// Above implements counter.
-func (d minSamplesValues) Above(r expression.Ref, limit float64) (over, n int64, ok bool) {
-	if c, is := d.Values.(counter); is {
-		return c.Above(r, limit)
-	}
-	return 0, 0, false
-}
-
-// Doubt implements doubter.
-func (d minSamplesValues) Doubt(refs []expression.Ref) string {
-	if x, ok := d.Values.(doubter); ok {
-		return x.Doubt(refs)
-	}
-	return ""
-}
 
 // ReadsRequests reports whether an expression reads a value computed from requests.
 func ReadsRequests(p *expression.Program) bool {
@@ -90,17 +38,6 @@ func SamplesNeeded(a scenario.Assertion, p *expression.Program) (n int64, possib
 	return n, possible
 }
 
-// withoutBounds are Values without the bounds that the plan asks for.
-type withoutBounds struct{ expression.Values }
-
-func (u withoutBounds) Quantity(r expression.Ref) expression.Quantity {
-	q := u.Values.Quantity(r)
-	if q.Known {
-		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), r.String()+" has no confidence bounds"
-	}
-	return q
-}
-
 // alpha is the one-sided risk of a wrong proof for a percentile, as in the samples that percentiles
 // need.
 const alpha = 0.05
@@ -117,13 +54,13 @@ const alpha = 0.05
 // which is the exact one-sided test of Clopper and Pearson (Biometrika 26, 1934). For a lower limit
 // (latency.p50 > 5ms) the samples that are not over it are counted against probability p. Two of
 // two samples over a p99 limit are proof: 0.01² is far below 0.05.
-func provenFalse(t expression.Truth, v expression.Values) bool {
+func provenFalse(t expression.Truth, v Counted) bool {
 	return t.Is < 0 && refuted(t, v, alpha)
 }
 
 // refuted reports whether the samples refute a comparison of one percentile with a constant at the
 // given risk.
-func refuted(t expression.Truth, v expression.Values, risk float64) bool {
+func refuted(t expression.Truth, v Counted, risk float64) bool {
 	over, n, ok := countAbove(t, v)
 	if !ok {
 		return false
@@ -140,11 +77,10 @@ func refuted(t expression.Truth, v expression.Values, risk float64) bool {
 
 // countAbove counts, among the n samples, those over the limit, if one percentile is compared with
 // a constant.
-func countAbove(t expression.Truth, v expression.Values) (over, n int64, ok bool) {
-	c, is := v.(counter)
-	if !is || t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
+func countAbove(t expression.Truth, v Counted) (over, n int64, ok bool) {
+	if t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
 		return 0, 0, false
 	}
-	over, n, ok = c.Above(*t.Ref, t.Limit.V)
+	over, n, ok = v.Above(*t.Ref, t.Limit.V)
 	return over, n, ok && n > 0 && over >= 0 && over <= n
 }

@@ -92,6 +92,58 @@ func upTo(from, to int) []float64 {
 	return out
 }
 
+// TestMinSamples is a row for each kind of metric that an assertion with min_samples may read.
+func TestMinSamples(t *testing.T) {
+	b := newBuild(t)
+	values := func(ms ...float64) result.Stored {
+		n := b.node("steady", 0, ms...)
+		n.Metrics[metric.Capacity] = result.Number(metric.Rate, 120)
+		n.Metrics[metric.ClientCPU] = b.value(metric.ClientCPU, 0.2)
+		return result.Values(&result.Result{Nodes: []*result.Node{n}}, n)
+	}
+	for _, row := range []stored{
+		{
+			"above", "latency.p99 < 50ms",
+			scenario.Assertion{MinSamples: 5000},
+			values(same(31.2, 1200)...),
+			result.Inconclusive,
+			"3800 more requests needed for p99 (have 1200 of 5000): so far latency.p99 is 31.2 ms, the limit is 50 ms",
+		},
+		{
+			"below", "latency.p99 < 50ms",
+			scenario.Assertion{MinSamples: 50},
+			values(same(30, 60)...),
+			result.Pass, "latency.p99 is 30 ms, the limit is 50 ms (n = 60)",
+		},
+		{
+			"proof", "latency.p99 < 50ms",
+			scenario.Assertion{MinSamples: 5000},
+			values(same(61.2, 1200)...),
+			result.Fail, "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)",
+		},
+		{
+			"what has no samples", "capacity >= 100/s",
+			scenario.Assertion{MinSamples: 50},
+			values(same(30, 120)...),
+			result.Pass, "capacity is 120/s, the limit is 100/s (n = 1)",
+		},
+		{
+			"a count", "requests.count >= 100",
+			scenario.Assertion{MinSamples: 50},
+			values(same(30, 120)...),
+			result.Pass, "requests.count is 120, the limit is 100 (n = 120)",
+		},
+		{
+			"the client", "client.cpu < 85%",
+			scenario.Assertion{MinSamples: 50},
+			values(same(30, 120)...),
+			result.Pass, "client.cpu is 20 %, the limit is 85 % (n = 1)",
+		},
+	} {
+		row.test(t)
+	}
+}
+
 type stored struct {
 	name, that string
 	a          scenario.Assertion

@@ -22,7 +22,7 @@
 package verdict
 
 import (
-	"fmt"
+	"cmp"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
@@ -42,21 +42,23 @@ type Context struct {
 	InterruptedAfter string // the node was stopped after a part of its time ("12 s of 60 s")
 }
 
-// counter is an optional interface of Values: it counts the samples of a reference over a limit.
-// With it a percentile can be proven over its limit with fewer samples than it needs.
-type counter interface {
+// Counted are values that count the samples of a percentile over a limit, so that it can be proven
+// over its limit with fewer samples than it needs. ok is false if they cannot be counted.
+type Counted interface {
+	expression.Values
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
 }
 
-// confident is an optional interface of Values: values with bounds at a confidence.
-type confident interface {
-	Confident(confidence float64, refs []expression.Ref) expression.Values
-}
-
-// doubter is an optional interface of Values: why an existing measurement that refs read cannot be
-// trusted, or "".
-type doubter interface {
+// Values are the values of a result that an assertion is judged on. refs are all that it reads.
+type Values interface {
+	Counted
+	// Demanding returns the values with bounds at a confidence (0: none), and the samples that the
+	// plan demands of metrics of requests (0: those that each metric needs).
+	Demanding(confidence float64, samples int, refs []expression.Ref) expression.Values
+	// Doubt returns why an existing measurement that refs read cannot be trusted, or "".
 	Doubt(refs []expression.Ref) string
+	// Windows returns the windows of one length in s, or why there are none.
+	Windows(refs []expression.Ref, every float64) (result.Windowed, string)
 }
 
 // ruling is the verdict of one evaluation, before the Context is considered.
@@ -67,36 +69,41 @@ type ruling struct {
 }
 
 // Judge judges one assertion. p is its compiled expression.
-func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.Values) result.Assertion {
+func Judge(a scenario.Assertion, p *expression.Program, c Context, v Values) result.Assertion {
 	out := newAssertion(a)
 	if c.SkippedBecause != "" && c.CertainBecause == "" {
-		return withVerdict(out, result.Skipped, c.SkippedBecause)
+		out.Verdict, out.Reason = result.Skipped, c.SkippedBecause
+		return out
 	}
 	if p == nil {
-		return withVerdict(out, result.ErrorVerdict, "the expression was not compiled")
+		out.Verdict, out.Reason = result.ErrorVerdict, "the expression was not compiled"
+		return out
 	}
 	r := judgeScope(a, p, v)
 	setNumbers(&out, r.truth)
 	if a.Confidence > 0 && !byRepeats(p.Refs) {
 		out.Needed = max(out.Needed, samplesToProve(r.truth, a.Confidence))
 	}
+	out.Verdict = result.Inconclusive
 	switch {
 	case c.CertainBecause != "":
-		return withVerdict(out, result.Fail, c.CertainBecause)
+		out.Verdict, out.Reason = result.Fail, c.CertainBecause
 	case c.InvalidBecause != "":
-		return withVerdict(out, result.Inconclusive, "the measurement is invalid: "+c.InvalidBecause)
+		out.Reason = "the measurement is invalid: " + c.InvalidBecause
 	case c.InterruptedAfter != "":
-		return withVerdict(out, result.Inconclusive, "interrupted: "+c.InterruptedAfter)
+		out.Reason = "interrupted: " + c.InterruptedAfter
 	case c.UnstableBecause != "":
-		return withVerdict(out, result.Inconclusive, "not stable: "+c.UnstableBecause)
+		out.Reason = "not stable: " + c.UnstableBecause
 	case c.NoLevelBecause != "":
-		return withVerdict(out, result.Inconclusive, "there is no level to judge it on: "+c.NoLevelBecause)
+		out.Reason = "there is no level to judge it on: " + c.NoLevelBecause
+	default:
+		out.Verdict, out.Reason = r.verdict, r.reason
 	}
-	return withVerdict(out, r.verdict, r.reason)
+	return out
 }
 
 // judgeScope judges the whole scope, or its windows.
-func judgeScope(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
+func judgeScope(a scenario.Assertion, p *expression.Program, v Values) ruling {
 	if every := Every(a); every > 0 {
 		return judgeWindows(a, p, v, every)
 	}
@@ -104,9 +111,8 @@ func judgeScope(a scenario.Assertion, p *expression.Program, v expression.Values
 }
 
 // judgeValues judges one set of values.
-func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
-	v = withDemands(v, a, p)
-	t := p.Truth(v)
+func judgeValues(a scenario.Assertion, p *expression.Program, v Values) ruling {
+	t := p.Truth(v.Demanding(a.Confidence, a.MinSamples, p.Refs))
 	r := ruling{truth: t}
 	switch {
 	case t.Err != nil:
@@ -114,7 +120,7 @@ func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Value
 	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // on_no_data does not apply
 		r.verdict, r.reason = result.Inconclusive, undecidedText(a, t, v)
 	case t.Is == 0:
-		r.verdict, r.reason = noDataVerdict(a, t, p, v)
+		r.verdict, r.reason = noDataVerdict(a, t.Why, v.Doubt(p.Refs) != "")
 	case t.Lacks() > 0 && !provenFalse(t, v):
 		r.verdict, r.reason = result.Inconclusive, missingSamplesText(a, t)
 	case t.Is < 0:
@@ -125,63 +131,35 @@ func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Value
 	return r
 }
 
-// withDemands returns v with the bounds of a's confidence and the samples of its min_samples.
-func withDemands(v expression.Values, a scenario.Assertion, p *expression.Program) expression.Values {
-	if a.Confidence > 0 {
-		c, ok := v.(confident)
-		if !ok {
-			return withoutBounds{v}
-		}
-		v = c.Confident(a.Confidence, p.Refs)
+// noDataVerdict returns the verdict without data, which the plan may choose, unless there is data
+// that cannot be trusted.
+func noDataVerdict(a scenario.Assertion, why string, doubtful bool) (result.Verdict, string) {
+	switch {
+	case doubtful:
+	case a.OnNoData == "fail":
+		return result.Fail, "no data, and on_no_data is fail: " + why
+	case a.OnNoData == "pass":
+		return result.Pass, "no data, and on_no_data is pass: " + why
 	}
-	return withMinSamples(v, a.MinSamples)
-}
-
-// noDataVerdict returns the verdict without data, which the plan may choose, unless the data cannot
-// be trusted.
-func noDataVerdict(a scenario.Assertion, t expression.Truth, p *expression.Program,
-	v expression.Values,
-) (result.Verdict, string) {
-	if d, ok := v.(doubter); ok && d.Doubt(p.Refs) != "" {
-		return result.Inconclusive, "no data: " + t.Why
-	}
-	switch a.OnNoData {
-	case "fail":
-		return result.Fail, fmt.Sprintf("no data, and on_no_data is fail: %s", t.Why)
-	case "pass":
-		return result.Pass, fmt.Sprintf("no data, and on_no_data is pass: %s", t.Why)
-	}
-	return result.Inconclusive, "no data: " + t.Why
+	return result.Inconclusive, "no data: " + why
 }
 
 // newAssertion returns an assertion before it is judged.
 func newAssertion(a scenario.Assertion) result.Assertion {
-	at := a.Use
-	if at == (source.Pos{}) {
-		at = a.That.Pos
-	}
 	out := result.Assertion{
 		ID:          a.ID,
 		Description: a.Description,
 		That:        a.That.Text,
 		SLO:         a.SLO,
-		Severity:    a.Severity,
+		Severity:    cmp.Or(a.Severity, result.Gate),
 		Confidence:  a.Confidence,
 		Every:       a.Every.Seconds(),
 		Allow:       a.Allow,
 		Within:      a.Within.Seconds(),
 	}
-	if at != (source.Pos{}) {
+	if at := cmp.Or(a.Use, a.That.Pos); at != (source.Pos{}) {
 		out.At = at.String()
 	}
-	if out.Severity == "" {
-		out.Severity = result.Gate
-	}
-	return out
-}
-
-func withVerdict(out result.Assertion, v result.Verdict, reason string) result.Assertion {
-	out.Verdict, out.Reason = v, reason
 	return out
 }
 

@@ -34,11 +34,6 @@ func Every(a scenario.Assertion) time.Duration {
 	return a.Every
 }
 
-// windowed is an optional interface of Values: their windows.
-type windowed interface {
-	Windows(refs []expression.Ref, every float64) (result.Windowed, string)
-}
-
 // judgedWindow is one window with its ruling.
 type judgedWindow struct {
 	result.View
@@ -46,12 +41,11 @@ type judgedWindow struct {
 }
 
 func (j judgedWindow) truthValue() int8 {
-	switch j.verdict {
-	case result.Pass:
-		return 1
-	case result.Fail:
+	if j.verdict == result.Fail {
 		return -1
-	case result.Inconclusive, result.ErrorVerdict, result.Skipped, result.Interrupted:
+	}
+	if j.verdict == result.Pass {
+		return 1
 	}
 	return 0
 }
@@ -65,22 +59,13 @@ func (j judgedWindow) rangeText() string {
 }
 
 // judgeWindows judges an assertion on its windows.
-func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Values,
-	every time.Duration,
-) ruling {
-	w, ok := v.(windowed)
-	if !ok {
-		return ruling{verdict: result.Inconclusive, reason: "no data: windows are not known here"}
+func judgeWindows(a scenario.Assertion, p *expression.Program, v Values, every time.Duration) ruling {
+	found, why := v.Windows(p.Refs, every.Seconds())
+	if why == "" && len(found.Windows) == 0 {
+		why = "its scope has no whole window of " + durationText(every)
 	}
-	found, why := w.Windows(p.Refs, every.Seconds())
 	if why != "" {
 		return ruling{verdict: result.Inconclusive, reason: "no data: " + why}
-	}
-	if len(found.Windows) == 0 {
-		return ruling{
-			verdict: result.Inconclusive,
-			reason:  fmt.Sprintf("no data: its scope has no whole window of %s", durationText(every)),
-		}
 	}
 	list := make([]judgedWindow, 0, len(found.Windows))
 	for _, x := range found.Windows {
@@ -109,7 +94,7 @@ func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Valu
 
 // errorsOutside counts the errors of the scope in none of its windows: those after the last
 // complete one.
-func errorsOutside(p *expression.Program, v expression.Values, list []judgedWindow) (most float64) {
+func errorsOutside(p *expression.Program, v Counted, list []judgedWindow) (most float64) {
 	errors := func(v expression.Values, r expression.Ref) float64 {
 		q := v.Quantity(r)
 		switch {
@@ -209,42 +194,39 @@ func judgeWithin(a scenario.Assertion, list []judgedWindow) ruling {
 	late, cause := trueSince(list, true)
 	r := ruling{truth: expression.Truth{
 		Op: "<=", Dim: metric.Duration, What: "the time until it is true", Against: durationText(a.Within),
-		Limit: expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
-		Observed: expression.Quantity{
-			Known: true, V: late, Lo: early, Hi: late,
-			N: int64(len(list)), Need: 1,
-		},
+		Limit:    expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
+		Observed: expression.Quantity{N: int64(len(list)), Need: 1},
 	}}
-	at := func(t float64) string {
-		if t == 0 {
-			return "the start"
+	observe := func(t float64) {
+		q := &r.truth.Observed
+		q.Known, q.V, q.Lo, q.Hi = true, t, t, t
+		at := func(t float64) string {
+			if t == 0 {
+				return "the start"
+			}
+			return expression.Format(metric.Duration, t)
 		}
-		return expression.Format(metric.Duration, t)
-	}
-	because := ""
-	if cause != nil {
-		because = fmt.Sprintf("; before, %s: %s", cause.rangeText(), cause.reason)
-	}
-	if math.IsInf(late, 1) {
-		because = fmt.Sprintf("; the last window, %s: %s", cause.rangeText(), cause.reason)
+		r.reason = fmt.Sprintf("it is true from %s on, it must be from %s on", at(t), at(limit))
 	}
 	switch {
 	case math.IsInf(early, 1):
-		r.truth.Observed = expression.Quantity{N: int64(len(list)), Need: 1}
-		r.verdict, r.reason = result.Fail, "it is not true at the end of its scope"+because
+		r.verdict, r.reason = result.Fail, "it is not true at the end of its scope"
 	case early > limit:
-		r.truth.Observed.V = early
-		r.verdict, r.reason = result.Fail, fmt.Sprintf("it is true from %s on, it must be from %s on%s",
-			at(early), at(limit), because)
+		observe(early)
+		r.verdict = result.Fail
 	case late <= limit:
-		r.verdict, r.reason = result.Pass, fmt.Sprintf("it is true from %s on, it must be from %s on%s",
-			at(late), at(limit), because)
+		observe(late)
+		r.verdict = result.Pass
 	default:
-		r.truth.Observed.V = early
-		r.verdict, r.reason = result.Inconclusive, "it is not known from when on it is true"+because
+		observe(early)
+		r.verdict, r.reason = result.Inconclusive, "it is not known from when on it is true"
 	}
-	if r.truth.Observed.Lo = r.truth.Observed.V; r.truth.Observed.Known {
-		r.truth.Observed.Hi = r.truth.Observed.V
+	if cause != nil {
+		when := "before"
+		if math.IsInf(late, 1) {
+			when = "the last window"
+		}
+		r.reason += fmt.Sprintf("; %s, %s: %s", when, cause.rangeText(), cause.reason)
 	}
 	return r
 }

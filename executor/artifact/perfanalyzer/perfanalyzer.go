@@ -157,10 +157,8 @@ func measured(n *result.Node) bool {
 // over is the note at a level at which the levels end because a condition is not true; "": there is
 // none. Such a level is none that was reached.
 func over(n *result.Node) string {
-	for _, f := range n.Validity.Findings {
-		if f.Code == result.LadderEnd {
-			return f.Text
-		}
+	if f := n.Finding(result.LadderEnd); f != nil {
+		return f.Text
 	}
 	return ""
 }
