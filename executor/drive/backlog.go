@@ -24,10 +24,9 @@ const maxBacklog = 1 << 16
 // A single pool has no backlog (nil): its pacer waits, as nothing else could be sent, so no lock is
 // needed.
 type backlog struct {
-	count  atomic.Int32 // length of list, so that an empty backlog takes no lock
-	paused atomic.Int64 // arrivals that waited for an empty sample buffer
-	mu     sync.Mutex
-	list   []waitingArrival // in ascending order of due
+	count atomic.Int32 // length of list, so that an empty backlog takes no lock
+	mu    sync.Mutex
+	list  []waitingArrival // in ascending order of due
 }
 
 // waitingArrival is an arrival that waits for a slot.
@@ -122,14 +121,7 @@ func (op *open) takeWaiting(sl *slot) bool {
 	if !ok {
 		return false
 	}
-	s := op.out.Get(sl.index)
-	if s == nil {
-		b.paused.Add(1)
-	}
-	for s == nil && !op.halt.Load() {
-		threadSleep(int64(bufferRetry))
-		s = op.out.Get(sl.index)
-	}
+	s := op.emptySample(sl, bufferRetry)
 	if s == nil {
 		b.pushFront(h)
 		return false
@@ -195,7 +187,7 @@ func (p *pacer) sendBacklogs() (waiting bool) {
 		}
 		if g.backlog.nonEmpty() {
 			waiting = true
-			p.considerGrowth(g)
+			g.considerGrowth()
 		}
 	}
 	return waiting
@@ -216,7 +208,6 @@ func (p *pacer) discardBacklogs() {
 		if b == nil {
 			continue
 		}
-		p.Paused += b.paused.Load()
 		for _, h := range b.list {
 			p.c.Sent.Add(-1)
 			if h.flags&backends.Warmup != 0 {

@@ -44,10 +44,10 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	for i := range workers {
 		cl.spawn(workers[i].run)
 	}
-	cl.supervise(ctx)
+	supervise(ctx, &cl.player)
 	cl.closeLanes()
 	cl.rethrow()
-	played := Played{Lanes: cl.laneCount(), PeakInFlight: c.Peak.Load()}
+	played := Played{PeakInFlight: c.Peak.Load()}
 	for i := range workers {
 		workers[i].addTo(&played)
 	}
@@ -89,21 +89,14 @@ func (cl *closed) openSlots(now int64) {
 	open := cl.profile.Slots(now - cl.o.Start)
 	for i := range cl.slots[:max(min(open, cl.slotCount), 0)] {
 		if cl.slots[i].awaitsProfile.Load() {
-			cl.wake(i)
+			signal(cl.slots[i].wake)
 		}
 	}
 }
 
 func (cl *closed) wakeAll() {
 	for i := range cl.slotCount {
-		cl.wake(i)
-	}
-}
-
-func (cl *closed) wake(i int) {
-	select {
-	case cl.slots[i].wake <- struct{}{}:
-	default:
+		signal(cl.slots[i].wake)
 	}
 }
 

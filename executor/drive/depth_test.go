@@ -49,7 +49,7 @@ func TestSharedLanes(t *testing.T) {
 			p := play(background, w, c.slots, c.depth,
 				&fakeFeed{size: func(n uint64) int { return int(n%3) * 1000 }}, o)
 			w.finished(p)
-			if p.Sent != 2000 || p.WarmSent != 100 || p.Lanes != c.lanes || len(w.out.samples()) != 2100 {
+			if p.Sent != 2000 || p.WarmSent != 100 || len(w.out.samples()) != 2100 {
 				t.Errorf("%s %+v: %+v, %d samples", name, c, p, len(w.out.samples()))
 			}
 		}
@@ -105,7 +105,7 @@ func TestSharedLanesEnd(t *testing.T) {
 				w := newWorld(t, 0)
 				w.gate, w.deaf = make(chan struct{}), c.deaf
 				o := w.options()
-				o.Limit, o.Drain, o.Timeout = 6, c.drain, int64(c.timeout)
+				o.Limit, o.Drain, w.timeout = 6, c.drain, c.timeout
 				var sends atomic.Int64
 				w.onSent = func() {
 					if sends.Add(1) == 6 {

@@ -35,8 +35,7 @@ type Pool struct {
 	// maximum of slots, including those that Grow opens, at least len(Lanes); 0: MaxInFlight, or
 	// all slots of shared lanes
 	MaxSlots int
-	// Timeout of a request of this pool, in ns from due time to last byte; 0: Options.Timeout.
-	Timeout int64
+	Timeout  int64 // of a request, in ns from due time to last byte; 0: none
 	// Inactivity limits the time, in ns, in which a request neither sends nor receives a byte, on
 	// lanes that report activity; 0: no limit.
 	Inactivity int64
@@ -86,8 +85,6 @@ func (c *Control) UnansweredBefore(due int64, entry int) int64 {
 type Options struct {
 	Clock backends.Clock
 	Start int64 // of the node: due = Start + due time of the schedule
-	// of one request, from due time to last byte, in pools without a timeout of their own; 0: none
-	Timeout int64
 	// WarmUntil (a time) or WarmCount (arrivals) ends the warm-up, whose requests carry
 	// backends.Warmup; 0, 0: no warm-up.
 	WarmUntil int64
@@ -138,7 +135,6 @@ type Played struct {
 	Arrivals     int64 // measured arrivals of the schedule where each begins a sequence; else 0
 	// by pool: arrivals of WaitedPool that waited for a slot of the pool, not behind others
 	Waits []int64
-	Lanes int // lanes at the end
 	// FNV-1a over the due times played, including warm-up (same seed, same hash); closed loop: 0
 	Hash uint64
 }

@@ -26,6 +26,8 @@ type world struct {
 	gate chan struct{}
 	deaf bool // lanes ignore Cancel
 
+	timeout time.Duration // of requests; 0: none
+
 	depth  int  // of lanes; 0: 1
 	held   bool // see closed
 	lanes  []*fakeLane
@@ -73,7 +75,14 @@ func (w *world) share(depth, per int) Pool {
 	slots := len(w.lanes) * per
 	w.lanes, w.depth = nil, depth
 	w.more((slots + depth - 1) / depth)
-	return Pool{Lanes: w.given(), Limits: backends.Limits{Depth: depth, Inline: 50}, MaxSlots: slots}
+	pool := w.pool(backends.Limits{Depth: depth, Inline: 50})
+	pool.MaxSlots = slots
+	return pool
+}
+
+// pool has the world's lanes.
+func (w *world) pool(lim backends.Limits) Pool {
+	return Pool{Lanes: w.given(), Limits: lim, Timeout: int64(w.timeout)}
 }
 
 // answerWaits lets a request be answered whenever the pacer waits for a slot, so often, and rest
@@ -96,7 +105,7 @@ func (w *world) pacerWaits() {
 }
 
 func (w *world) options() Options {
-	return Options{Clock: w.clock, Start: w.clock.Now(), Timeout: int64(time.Minute), Drain: time.Minute}
+	return Options{Clock: w.clock, Start: w.clock.Now(), Drain: time.Minute}
 }
 
 // finished checks the law: every Send is one Put, every lane is closed, nothing is in flight.

@@ -159,15 +159,15 @@ func (w *world) balanced(p Played) {
 var players = map[string]func(ctx context.Context, w *world, src feed.Source, o Options) Played{
 	"closed": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		return within(w.t, func() Played {
-			return Closed(ctx, load.Level(len(w.lanes)), src, []Pool{{Lanes: w.given(), Limits: inline}},
+			return Closed(ctx, load.Level(len(w.lanes)), src, []Pool{w.pool(inline)},
 				w.out, &w.c, o)
 		})
 	},
 	"open": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
-		return opened(ctx, w, src, o, false, Pool{Lanes: w.given(), Limits: inline})
+		return opened(ctx, w, src, o, false, w.pool(inline))
 	},
 	"open, handed over": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
-		return opened(ctx, w, src, o, false, Pool{Lanes: w.given(), Limits: backends.Limits{Depth: 1}})
+		return opened(ctx, w, src, o, false, w.pool(backends.Limits{Depth: 1}))
 	},
 	"closed, shared": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		pool := w.share(3, 1)
@@ -192,7 +192,7 @@ var players = map[string]func(ctx context.Context, w *world, src feed.Source, o 
 		return opened(ctx, w, src, o, false, w.share(2*atOnce, atOnce))
 	},
 	"begin": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
-		return opened(ctx, w, src, o, true, Pool{Lanes: w.given(), Limits: inline})
+		return opened(ctx, w, src, o, true, w.pool(inline))
 	},
 }
 

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -24,7 +25,7 @@ type mux struct {
 	shut  bool    // the lane is closed; used by the supervisor
 
 	// The fields below are used only with several slots.
-	queue      *ring
+	queue      *ring[slot]
 	queued     atomic.Int64  // slots in queue, including the one being sent
 	closed     atomic.Bool   // requests sent from now on are answered after the lane's end
 	lateSend   chan struct{} // one token: something was sent on a closed lane
@@ -38,7 +39,7 @@ type mux struct {
 func newMux(lane backends.Lane, slots ...*slot) *mux {
 	l := &mux{lane: lane, slots: slots}
 	if len(slots) > 1 {
-		l.queue, l.lateSend, l.readerDone = newRing(len(slots)), make(chan struct{}, 1), make(chan struct{})
+		l.queue, l.lateSend, l.readerDone = newRing[slot](len(slots)), make(chan struct{}, 1), make(chan struct{})
 	}
 	return l
 }
@@ -60,10 +61,7 @@ func (l *mux) send(sl *slot) {
 		}
 		l.lane.Send(next.laneSlot, next.call, next.fields, next.sample)
 		if l.closed.Load() {
-			select {
-			case l.lateSend <- struct{}{}:
-			default:
-			}
+			signal(l.lateSend)
 		}
 	}
 }
@@ -93,14 +91,11 @@ func (l *mux) read(p *player) {
 	}
 }
 
-// sendsClosing reports whether a request that closes a sequence is in flight.
-func (l *mux) sendsClosing() bool {
-	for _, sl := range l.slots {
-		if sl.closing.Load() && sl.due.Load() != never {
-			return true
-		}
-	}
-	return false
+// mustClose reports whether no request on the lane has time left, since ns after the cancellation:
+// one that closes a sequence has more.
+func (l *mux) mustClose(since int64) bool {
+	return since > int64(closeSequenceTime+stuckAfter) ||
+		!slices.ContainsFunc(l.slots, func(sl *slot) bool { return sl.closing.Load() && sl.due.Load() != never })
 }
 
 // close closes the lane, once. Called by the supervisor.

@@ -32,14 +32,17 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	}
 	for i := range op.pools {
 		g := &op.pools[i]
-		g.idle = newRing(len(g.slots))
+		g.idle = newRing[slot](len(g.slots))
 		if len(op.pools) > 1 && o.Sequences == nil {
 			g.backlog = &backlog{}
 		}
-		g.grower.open, g.grower.pool, g.grower.openLanes = op, g, pools[i].Grow
 	}
 	op.onHalt = op.wakePacer
-	op.onScan = func(int64) { op.serveGrowth(ctx) }
+	op.onScan = func(int64) {
+		for i := range op.pools {
+			op.pools[i].openWanted(ctx, op.startSlot)
+		}
+	}
 	op.startReaders()
 	op.senders.Store(1)
 	op.nextDue.Store(c.OldestDue.Load())
@@ -47,31 +50,23 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 		op.startSlot(sl)
 	}
 	p := &pacer{
-		open: op, runnable: sequenceRing{list: make([]*sequence, len(op.sequences))},
-		schedule: s, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin)),
+		open: op, runnable: newRing[sequence](len(op.sequences)), schedule: s,
+		hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin)),
 	}
 	op.spawn(p.run)
-	op.supervise(ctx)
+	supervise(ctx, &op.player)
 	for i := range op.pools {
-		op.pools[i].grower.end()
+		op.pools[i].endGrowth()
 	}
 	op.closeLanes()
 	op.rethrow()
 	p.discardBacklogs()
-	p.Lanes = op.laneCount()
 	for i := range op.pools {
 		p.Waits = append(p.Waits, op.pools[i].arrivalsWaited)
 	}
 	op.addTo(&p.Played)
 	p.PeakInFlight = c.Peak.Load()
 	return p.Played
-}
-
-// serveGrowth opens the lanes that were asked for. Called by the supervisor.
-func (op *open) serveGrowth(ctx context.Context) {
-	for i := range op.pools {
-		op.pools[i].grower.serve(ctx)
-	}
 }
 
 // open is the state that the pacer and the lanes' goroutines share.
@@ -173,9 +168,4 @@ func (op *open) release(sl *slot) {
 	}
 }
 
-func (op *open) wakePacer() {
-	select {
-	case op.slotFreed <- struct{}{}:
-	default:
-	}
-}
+func (op *open) wakePacer() { signal(op.slotFreed) }

@@ -15,7 +15,7 @@ func playOpen(ctx context.Context, w *world, s load.Schedule, src *fakeFeed, lim
 	o OpenOptions,
 ) Played {
 	w.t.Helper()
-	played := within(w.t, func() Played { return Open(ctx, s, src, one(w.given(), lim), w.out, &w.c, o) })
+	played := within(w.t, func() Played { return Open(ctx, s, src, []Pool{w.pool(lim)}, w.out, &w.c, o) })
 	w.finished(played)
 	return played
 }
@@ -32,7 +32,7 @@ func TestOpenPlaysTheSchedule(t *testing.T) {
 			o.IDBase = 3 << 40
 			fresh := func() load.Schedule { return limit(load.Poisson(20_000, [2]uint64{1, 2}), 1000) }
 			p := playOpen(background, w, fresh(), &fakeFeed{}, lim, o)
-			if p.Planned != 1000 || p.Sent != 1000 || p.Lanes != lanes {
+			if p.Planned != 1000 || p.Sent != 1000 {
 				t.Errorf("%s, %d lanes: %+v", name, lanes, p)
 			}
 			samples, hash, s := w.out.samples(), load.EmptyHash, fresh()
@@ -131,7 +131,7 @@ func TestOpenGrowsThePool(t *testing.T) {
 			w.out, &w.c, o)
 	})
 	w.finished(p)
-	if p.Lanes != 7 || p.PeakInFlight != 7 || asked.Load() != 5 || p.Sent != 7 {
+	if p.PeakInFlight != 7 || asked.Load() != 5 || p.Sent != 7 {
 		t.Errorf("asked for %d: %+v", asked.Load(), p)
 	}
 	for i, l := range grown {
@@ -156,7 +156,7 @@ func TestOpenLivesWithAPoolThatCannotGrow(t *testing.T) {
 		return Open(background, burst(50), &fakeFeed{}, growing(given, grow), w.out, &w.c, o)
 	})
 	w.finished(p)
-	if p.Sent != 50 || p.Lanes != 1 || calls.Load() != 1 {
+	if p.Sent != 50 || calls.Load() != 1 {
 		t.Errorf("%d calls: %+v", calls.Load(), p)
 	}
 }
@@ -276,15 +276,14 @@ func TestOpenInterruptedLeavesTheFutureOut(t *testing.T) {
 
 func TestOpenTimesOut(t *testing.T) {
 	w := newWorld(t, 2)
-	w.gate = make(chan struct{})
+	w.gate, w.timeout = make(chan struct{}), time.Millisecond
 	o := OpenOptions{Options: w.options()}
-	o.Timeout = int64(time.Millisecond)
 	p := playOpen(background, w, burst(6), &fakeFeed{}, inline, o)
 	if p.Sent != 6 {
 		t.Errorf("%+v", p)
 	}
 	for n, s := range w.out.samples() {
-		if s.Class != backends.TimedOut || s.LastByte-s.Due < o.Timeout {
+		if s.Class != backends.TimedOut || s.LastByte-s.Due < int64(w.timeout) {
 			t.Errorf("arrival %d: class %v after %d", n, s.Class, s.LastByte-s.Due)
 		}
 	}

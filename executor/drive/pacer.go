@@ -32,8 +32,8 @@ type pacer struct {
 	// poolFreeAt is the end of the latest wait for a full pool. An arrival due before it could not
 	// be sent before it, even if a slot was idle at its turn.
 	poolFreeAt   int64
-	runnable     sequenceRing
-	scheduleDone bool // the schedule, the feed or Limit is exhausted
+	runnable     *ring[sequence] // those with an idle slot that may be able to send, in turn
+	scheduleDone bool            // the schedule, the feed or Limit is exhausted
 	Played
 }
 
@@ -65,30 +65,28 @@ func (p *pacer) next() bool {
 		return false
 	}
 	p.nextDue.Store(due)
-	now, ok := p.awaitDue(due)
-	if !ok {
+	if !p.awaitDue(due) {
 		p.countAbandoned(due)
 		return false
 	}
 	if p.o.Sequences != nil {
-		return p.playStep(due, after, now)
+		return p.playStep(due, after)
 	}
-	return p.playArrival(due, after, now)
+	return p.playArrival(due, after)
 }
 
 // awaitDue returns at the due time, or at once if it has passed: a late pacer sends what is due
 // back to back, and skips or moves nothing. It returns false if the player was halted or due is no
 // longer before StopAt.
-func (p *pacer) awaitDue(due int64) (now int64, ok bool) {
+func (p *pacer) awaitDue(due int64) bool {
 	for {
 		behind := p.sendBacklogs()
-		now = p.o.Clock.Now()
-		left := due - now
+		left := due - p.o.Clock.Now()
 		switch {
 		case p.halt.Load() || due >= p.c.StopAt.Load():
-			return now, false
+			return false
 		case left <= 0:
-			return now, true
+			return true
 		case left > int64(coarseSleep) && !behind:
 			time.Sleep(min(time.Duration(left)-coarseSleep, scanPeriod))
 		case left > p.spin+int64(time.Microsecond):
@@ -99,7 +97,7 @@ func (p *pacer) awaitDue(due int64) (now int64, ok bool) {
 
 // playArrival sends an arrival that is due, or counts why not. It returns false if nothing more is
 // to be sent.
-func (p *pacer) playArrival(due, after, now int64) bool {
+func (p *pacer) playArrival(due, after int64) bool {
 	a := arrival{n: p.o.Shard.Number(p.arrivals), due: due}
 	if p.isWarmup(p.arrivals, due) {
 		a.flags = backends.Warmup
@@ -129,12 +127,12 @@ func (p *pacer) playArrival(due, after, now int64) bool {
 	if sl == nil {
 		return p.countUnsent(hold)
 	}
-	s := p.emptySample(sl)
+	s := p.emptySample(sl, bufferRetry)
 	if s == nil {
 		sl.pool.idle.push(sl)
 		return p.countUnsent(hold)
 	}
-	p.send(sl, a, s, max(now, free))
+	p.send(sl, a, s)
 	return p.countSent(hold)
 }
 
@@ -171,7 +169,7 @@ func (p *pacer) countUnsent(hold bool) bool {
 	return !halted
 }
 
-func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
+func (p *pacer) send(sl *slot, a arrival, s *backends.Sample) {
 	if p.delay != nil {
 		p.delay(a.n)
 	}
@@ -191,7 +189,7 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
 func (p *pacer) awaitSlot(a arrival, hold bool) (sl *slot, free int64, queued bool) {
 	g := &p.pools[p.turn.Pool]
 	sl, capped := p.claimSlot(g)
-	p.considerGrowth(g)
+	g.considerGrowth()
 	full := capped || g.cannotGrow()
 	if sl != nil || (p.drop && full) {
 		return sl, 0, false
@@ -227,20 +225,6 @@ func (p *pacer) claimSlot(g *pool) (sl *slot, capped bool) {
 		return nil, capped
 	}
 	return p.popSlot(g), false
-}
-
-// emptySample returns an empty sample, nil if the player was halted before there was one.
-func (p *pacer) emptySample(sl *slot) *backends.Sample {
-	s := p.out.Get(sl.index)
-	if s != nil {
-		return s
-	}
-	p.Paused++
-	for s == nil && !p.halt.Load() {
-		threadSleep(int64(bufferRetry))
-		s = p.out.Get(sl.index)
-	}
-	return s
 }
 
 // countAbandoned counts the arrival at due and those after it that were due before the player was

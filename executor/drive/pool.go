@@ -10,6 +10,7 @@ import (
 // pool is the slots of one target. With shared lanes slot i is on lane i modulo their number, so
 // that few slots spread over all of them; the slots of one sequence are adjacent on one lane.
 type pool struct {
+	Pool
 	player         *player
 	slots          []slot       // part of the player's slots
 	firstIndex     int          // index of slots[0] among all slots
@@ -17,15 +18,11 @@ type pool struct {
 	muxes          []*mux       // of shared lanes
 	inline         int          // calls up to this size are sent by the pacer
 	handOverAbove  int          // calls above this size are sent by a second goroutine of their lane
-	idle           *ring        // of an open loop
+	idle           *ring[slot]  // of an open loop
 	arrivalsWaited int64        // arrivals that waited for a slot of this pool; used by the pacer
 	grower         grower
 	// backlog holds arrivals that wait for a slot while the pacer goes on; nil: the pacer waits
 	backlog *backlog
-	timeout int64 // of one request, from due time to last byte, in ns; 0: none
-	// inactivity limits a request's time without a byte, in ns; 0: no limit
-	inactivity int64
-	inProcess  bool // the server stamps its replies itself
 }
 
 // initPools makes the slots of all pools, each as many as it may have.
@@ -51,7 +48,7 @@ func (p *player) initPools(pools []Pool, inFlight int) {
 	first := 0
 	for i, given := range pools {
 		g, n := &p.pools[i], given.slotCount(inFlight)
-		g.slots, g.firstIndex = p.slots[first:first+n:first+n], first
+		g.Pool, g.player, g.slots, g.firstIndex = given, p, p.slots[first:first+n:first+n], first
 		g.inline, g.handOverAbove = given.Limits.Inline, math.MaxInt
 		if given.shared() {
 			g.inline = math.MaxInt // Send never blocks
@@ -59,12 +56,8 @@ func (p *player) initPools(pools []Pool, inFlight int) {
 		if g.inline > 0 {
 			g.handOverAbove = g.inline
 		}
-		g.player, g.inactivity, g.inProcess = p, given.Inactivity, given.InProcess
-		if g.timeout = given.Timeout; g.timeout == 0 {
-			g.timeout = p.o.Timeout
-		}
 		if given.shared() {
-			g.attachShared(given.Lanes)
+			g.attachShared()
 		} else {
 			for _, lane := range given.Lanes {
 				g.attach(lane)
@@ -103,16 +96,16 @@ func (g *pool) attach(lane backends.Lane) *slot {
 }
 
 // attachShared gives all slots their places on the lanes.
-func (g *pool) attachShared(lanes []backends.Lane) {
-	on := make([][]*slot, len(lanes))
+func (g *pool) attachShared() {
+	on := make([][]*slot, len(g.Lanes))
 	for at := range g.slots {
 		sl := &g.slots[at]
 		sl.init(g, at)
-		i := at / g.player.pipelineDepth % len(lanes)
+		i := at / g.player.pipelineDepth % len(g.Lanes)
 		sl.laneSlot = len(on[i])
 		on[i] = append(on[i], sl)
 	}
-	for i, lane := range lanes {
+	for i, lane := range g.Lanes {
 		l := newMux(lane, on[i]...)
 		if l.shared() {
 			g.muxes = append(g.muxes, l)
@@ -134,16 +127,6 @@ func (p *player) attachedSlots(yield func(*slot) bool) {
 			}
 		}
 	}
-}
-
-// laneCount counts the lanes.
-func (p *player) laneCount() (n int) {
-	for sl := range p.attachedSlots {
-		if sl.laneSlot == 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // unansweredBefore counts the requests in flight that were due before due, and the waiting

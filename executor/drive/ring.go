@@ -2,14 +2,13 @@ package drive
 
 import "sync/atomic"
 
-// ring holds the idle slots, first in, first out: every connection is used in turn, so idle ones
-// are rare and the load behind a balancer is even. Many goroutines push, one pops; nothing blocks
-// or allocates.
+// ring is a queue that many goroutines push to and one pops from; nothing blocks or allocates. As a
+// queue of idle slots it uses every connection in turn, so the load behind a balancer is even.
 //
-// There are never more slots than cells, so a push needs no check: pushes exceed pops by at most
-// the number of slots, hence the cell that is written has been read.
-type ring struct {
-	cells []cell
+// There are never more values than cells, so a push needs no check: pushes exceed pops by at most
+// the number of values, hence the cell that is written has been read.
+type ring[T any] struct {
+	cells []cell[T]
 	mask  uint64
 	_     [64]byte // head and tail on their own cache lines
 	tail  atomic.Uint64
@@ -17,37 +16,37 @@ type ring struct {
 	head  uint64 // used by the popping goroutine
 }
 
-// cell holds the slot pushed as number turn-1.
-type cell struct {
-	turn atomic.Uint64
-	slot *slot
+// cell holds the value pushed as number turn-1.
+type cell[T any] struct {
+	turn  atomic.Uint64
+	value *T
 }
 
-func newRing(slots int) *ring {
+func newRing[T any](values int) *ring[T] {
 	size := 1
-	for size < slots {
+	for size < values {
 		size *= 2
 	}
-	return &ring{cells: make([]cell, size), mask: uint64(size - 1)}
+	return &ring[T]{cells: make([]cell[T], size), mask: uint64(size - 1)}
 }
 
-func (r *ring) push(s *slot) {
+func (r *ring[T]) push(v *T) {
 	at := r.tail.Add(1) - 1
 	c := &r.cells[at&r.mask]
-	c.slot = s
+	c.value = v
 	c.turn.Store(at + 1)
 }
 
-// pop returns nil if no slot is idle.
-func (r *ring) pop() *slot {
+// pop returns nil if the ring is empty.
+func (r *ring[T]) pop() *T {
 	c := &r.cells[r.head&r.mask]
 	if c.turn.Load() != r.head+1 {
 		return nil
 	}
-	s := c.slot
+	v := c.value
 	r.head++
-	return s
+	return v
 }
 
-// length counts the idle slots. Called by the popping goroutine.
-func (r *ring) length() int { return int(r.tail.Load() - r.head) }
+// length is called by the popping goroutine.
+func (r *ring[T]) length() int { return int(r.tail.Load() - r.head) }

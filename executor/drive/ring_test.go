@@ -9,7 +9,7 @@ import (
 func TestRingKeepsTheOrder(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 64} {
 		slots := make([]slot, n)
-		r := newRing(n)
+		r := newRing[slot](n)
 		if r.pop() != nil || r.length() != 0 {
 			t.Fatalf("%d slots: something in a new ring", n)
 		}
@@ -33,7 +33,7 @@ func TestRingKeepsTheOrder(t *testing.T) {
 func TestRingLosesNothing(t *testing.T) {
 	const producers, rounds = 5, 2000
 	slots := make([]slot, producers)
-	r := newRing(producers)
+	r := newRing[slot](producers)
 	back := make([]chan struct{}, producers)
 	var group sync.WaitGroup
 	for i := range slots {

@@ -19,7 +19,7 @@ func (p *pacer) isMeasured(k uint64, due int64) bool {
 
 // playStep plays an arrival of a load of sequences. The slot comes first: it decides which sequence
 // goes on. It returns false if nothing more is to be sent.
-func (p *pacer) playStep(due, after, now int64) bool {
+func (p *pacer) playStep(due, after int64) bool {
 	k, hold := p.arrivals, p.isMeasured(p.arrivals, due)
 	p.arrivals++
 	p.hash = p.hash.Add(after)
@@ -54,7 +54,7 @@ func (p *pacer) playStep(due, after, now int64) bool {
 			return false
 		}
 		if ok && p.src.Next(primary.seq.number, a.n, &p.turn) {
-			return p.sendStep(primary, a, max(now, free))
+			return p.sendStep(primary, a)
 		}
 		if p.arrivalBegins() {
 			p.pools[0].idle.push(primary)
@@ -85,10 +85,10 @@ func (p *pacer) claimPrimary(hold bool) (primary *slot, free int64) {
 }
 
 // sendStep sends the turn. It returns false after the last.
-func (p *pacer) sendStep(primary *slot, a arrival, now int64) bool {
+func (p *pacer) sendStep(primary *slot, a arrival) bool {
 	sl := &p.pools[p.turn.Pool].slots[primary.index]
 	hold := a.flags&backends.Warmup == 0
-	s := p.emptySample(sl)
+	s := p.emptySample(sl, bufferRetry)
 	if s == nil {
 		p.unclaimStep(primary)
 		return p.countUnsent(hold)
@@ -96,7 +96,7 @@ func (p *pacer) sendStep(primary *slot, a arrival, now int64) bool {
 	if p.pipelineDepth > 1 && p.turn.Fields.Start {
 		primary.seq.word.Add(uint64(p.turn.Left) * oneStep)
 	}
-	p.send(sl, a, s, now)
+	p.send(sl, a, s)
 	switch {
 	case !hold:
 		p.WarmSent++

@@ -100,31 +100,8 @@ func (q *pipeline) release() bool {
 // reset lets the pacer begin the next sequence.
 func (q *pipeline) reset() { q.word.Store(0) }
 
-// sequenceRing holds the sequences that have an idle slot and may be able to send, in the order of
-// their turns. Used by the pacer.
-type sequenceRing struct {
-	list  []*sequence // circular
-	first int
-	count int
-}
-
-func (t *sequenceRing) push(q *sequence) {
-	t.list[(t.first+t.count)%len(t.list)] = q
-	t.count++
-}
-
-func (t *sequenceRing) pop() *sequence {
-	if t.count == 0 {
-		return nil
-	}
-	q := t.list[t.first]
-	t.first = (t.first + 1) % len(t.list)
-	t.count--
-	return q
-}
-
 // collectIdle moves newly idle slots to their sequences and gives these a turn.
-func (p *pacer) collectIdle(idle *ring) {
+func (p *pacer) collectIdle(idle *ring[slot]) {
 	for sl := idle.pop(); sl != nil; sl = idle.pop() {
 		q := sl.seq
 		if q.retired {
@@ -140,7 +117,7 @@ func (p *pacer) collectIdle(idle *ring) {
 
 // nextRunnable returns an idle slot of the next sequence that can send, nil if none can. A sequence
 // that only waits for replies gets its turn again with its next idle slot.
-func (p *pacer) nextRunnable(idle *ring) *slot {
+func (p *pacer) nextRunnable(idle *ring[slot]) *slot {
 	p.collectIdle(idle)
 	for q := p.runnable.pop(); q != nil; q = p.runnable.pop() {
 		w := q.word.Load()

@@ -269,12 +269,11 @@ func TestEndsOutlastTheTimeout(t *testing.T) {
 			w := keeping(t, 3)
 			w.gate = make(chan struct{})
 			o := w.options()
-			o.Sequences, o.Limit, o.Timeout = &load.Sequences{LimitCountsSequences: true}, 3,
-				int64(20*time.Millisecond)
+			o.Sequences, o.Limit, w.timeout = &load.Sequences{LimitCountsSequences: true}, 3, 20*time.Millisecond
 			var once sync.Once
 			w.onSend = func(s *backends.Sample) {
 				if s.Flags&backends.Closing != 0 {
-					once.Do(func() { time.AfterFunc(5*time.Duration(o.Timeout), func() { close(w.gate) }) })
+					once.Do(func() { time.AfterFunc(5*w.timeout, func() { close(w.gate) }) })
 				}
 			}
 			p := play(background, w, stream(3, 1, exactly(4), false), o)

@@ -150,6 +150,21 @@ func (sl *slot) awaitMux() bool {
 	}
 }
 
+// emptySample returns an empty sample, nil if the player was halted before there was one. It tries
+// every retry, at most a few ms.
+func (p *player) emptySample(sl *slot, retry time.Duration) *backends.Sample {
+	s := p.out.Get(sl.index)
+	if s != nil {
+		return s
+	}
+	p.paused.Add(1)
+	for s == nil && !p.halt.Load() {
+		time.Sleep(retry)
+		s = p.out.Get(sl.index)
+	}
+	return s
+}
+
 // putEvents hands off the events of an unfinished request. While the folder is behind, no more of
 // the reply is read; after a halt the events are discarded.
 func (sl *slot) putEvents() {

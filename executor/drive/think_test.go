@@ -84,7 +84,7 @@ func TestClosedPausesEnd(t *testing.T) {
 		o := w.options()
 		tune(w, &o, cancel)
 		p := within(t, func() Played {
-			return Closed(ctx, load.Level(3), &mixedFeed{think: hour}, one(w.given(), inline),
+			return Closed(ctx, load.Level(3), &mixedFeed{think: hour}, []Pool{w.pool(inline)},
 				w.out, &w.c, o)
 		})
 		cancel()
@@ -101,7 +101,7 @@ func TestClosedManyPauses(t *testing.T) {
 	o := w.options()
 	o.Limit = 1536
 	p := within(t, func() Played {
-		return Closed(background, load.Level(512), &mixedFeed{think: ms}, one(w.given(), inline),
+		return Closed(background, load.Level(512), &mixedFeed{think: ms}, []Pool{w.pool(inline)},
 			w.out, &w.c, o)
 	})
 	w.finished(p)
@@ -138,7 +138,7 @@ func TestClosedFollowsTheSlots(t *testing.T) {
 		}
 	}
 	p := within(t, func() Played {
-		return Closed(background, profile, &mixedFeed{think: ms / 4}, one(w.given(), inline), w.out,
+		return Closed(background, profile, &mixedFeed{think: ms / 4}, []Pool{w.pool(inline)}, w.out,
 			&w.c, w.options())
 	})
 	w.finished(p)
@@ -165,7 +165,7 @@ func TestClosedSendsExactlyTheLimitWithPauses(t *testing.T) {
 		o := w.options()
 		o.Limit, o.WarmCount = 500, 30
 		p := within(t, func() Played {
-			return Closed(background, load.Level(slots), &mixedFeed{think: 20_000}, one(w.given(), inline),
+			return Closed(background, load.Level(slots), &mixedFeed{think: 20_000}, []Pool{w.pool(inline)},
 				w.out, &w.c, o)
 		})
 		w.finished(p)
@@ -192,10 +192,10 @@ func TestStopInThePast(t *testing.T) {
 		}
 		p := within(t, func() Played {
 			if open {
-				return Open(background, load.Constant(0.001), &mixedFeed{}, one(w.given(), inline), w.out,
+				return Open(background, load.Constant(0.001), &mixedFeed{}, []Pool{w.pool(inline)}, w.out,
 					&w.c, OpenOptions{Options: o})
 			}
-			return Closed(background, load.Level(1), &mixedFeed{}, one(w.given(), inline), w.out, &w.c, o)
+			return Closed(background, load.Level(1), &mixedFeed{}, []Pool{w.pool(inline)}, w.out, &w.c, o)
 		})
 		w.finished(p)
 		for n, s := range w.out.samples() {

@@ -24,15 +24,14 @@ type worker struct {
 	sequenceBroke bool
 	finished      bool // nothing follows the request that the mux's reader has ended
 	// when the server completed the reply that the next request follows at once; 0: unknown
-	repliedAt            int64
-	sent, warmed, paused int64
-	_                    [64]byte
+	repliedAt    int64
+	sent, warmed int64
+	_            [64]byte
 }
 
 func (w *worker) addTo(p *Played) {
 	p.Sent += w.sent
 	p.WarmSent += w.warmed
-	p.Paused += w.paused
 }
 
 func (w *worker) run() {
@@ -123,7 +122,7 @@ func (w *worker) sendNext(due int64, s *backends.Sample) *slot {
 	}
 	sl := &w.pools[w.turn.Pool].slots[w.primary.index]
 	if s == nil {
-		if s = w.emptySample(sl); s == nil {
+		if s = w.emptySample(sl, coarseSleep); s == nil {
 			return nil
 		}
 	}
@@ -160,7 +159,7 @@ func (w *worker) finishReply(sl *slot) {
 		think = max(think, dialPause)
 	}
 	w.repliedAt = 0
-	if sl.pool.inProcess && think == 0 && sl.sample.Class == backends.OK {
+	if sl.pool.InProcess && think == 0 && sl.sample.Class == backends.OK {
 		w.repliedAt = sl.sample.LastByte
 	}
 	w.sequenceBroke = sl.fields.Sequence != 0 && outcomeOf(sl.sample, &sl.fields).dropsSteps()
@@ -207,20 +206,6 @@ func (w *worker) countSent(a arrival) {
 	} else {
 		w.sent++
 	}
-}
-
-// emptySample returns an empty sample, nil if the player was halted before there was one.
-func (w *worker) emptySample(sl *slot) *backends.Sample {
-	s := w.out.Get(sl.index)
-	if s != nil {
-		return s
-	}
-	w.paused++
-	for s == nil && !w.halt.Load() {
-		time.Sleep(coarseSleep)
-		s = w.out.Get(sl.index)
-	}
-	return s
 }
 
 // think waits for the think time between a reply and the slot's next request. It returns the time
