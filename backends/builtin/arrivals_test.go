@@ -90,7 +90,8 @@ func TestStatistics(t *testing.T) {
 	}
 	// HTTP shows the same numbers.
 	web := decode[statsReply](t, get(t, s.HTTPURL()+"/v2/models/identity/versions/1/stats").body)
-	same(t, nil, web.ModelStats[0].message(), got)
+	shown, err := toMessage(web, &pb.ModelStatisticsResponse{})
+	same(t, err, shown.ModelStats[0], got)
 	all := decode[statsReply](t, get(t, s.HTTPURL()+"/v2/models/stats").body)
 	if len(all.ModelStats) != len(s.order) {
 		t.Error(len(all.ModelStats))

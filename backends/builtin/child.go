@@ -66,44 +66,10 @@ func startFrom(ctx context.Context, in io.Reader) (*Server, error) {
 	return Start(ctx, c)
 }
 
-// Child is a server in a process of its own.
+// Child is a server in a process of its own, and the pipes to it.
 type Child struct {
 	URLs
-	process *child
-	unhook  func() bool
-}
-
-// Stop ends the child and returns after its end. It may be called more than once.
-func (c *Child) Stop() error {
-	c.unhook()
-	return c.process.stop()
-}
-
-// Ended describes how the child ended by itself, as "signal: killed" or "exit status 2"; "" while
-// it runs, and after Stop.
-func (c *Child) Ended() string { return c.process.ended() }
-
-// Spawn runs exe with args, which must call Main with the process's stdin and stdout, and waits
-// until it listens. The child also ends when ctx is done, and when this process dies for whatever
-// reason.
-func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, error) {
-	config, err := json.Marshal(c)
-	if err != nil {
-		return nil, fmt.Errorf("write the server's configuration: %w", err)
-	}
-	p := &child{cmd: exec.Command(exe, args...), exited: make(chan struct{})}
-	if err := p.start(); err != nil {
-		return nil, fmt.Errorf("start the embedded server: %w", err)
-	}
-	made := &Child{process: p, unhook: context.AfterFunc(ctx, func() { _ = p.stop() })}
-	if made.URLs, err = p.awaitReady(config); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), made.Stop())
-	}
-	return made, nil
-}
-
-// child is a started process and its pipes.
-type child struct {
+	unhook     func() bool
 	cmd        *exec.Cmd
 	stdin      io.WriteCloser
 	stdout     io.ReadCloser
@@ -114,9 +80,28 @@ type child struct {
 	stopCalled atomic.Bool // stop was called: its end is expected
 }
 
+// Spawn runs exe with args, which must call Main with the process's stdin and stdout, and waits
+// until it listens. The child also ends when ctx is done, and when this process dies for whatever
+// reason.
+func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, error) {
+	config, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("write the server's configuration: %w", err)
+	}
+	p := &Child{cmd: exec.Command(exe, args...), exited: make(chan struct{})}
+	if err := p.start(); err != nil {
+		return nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	p.unhook = context.AfterFunc(ctx, func() { _ = p.stop() })
+	if err := p.awaitReady(config); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), p.Stop())
+	}
+	return p, nil
+}
+
 // start runs the process from a thread that lives as long as the process: the kernel's parent-death
 // signal follows the thread that forked, not the process.
-func (p *child) start() error {
+func (p *Child) start() error {
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return err
@@ -147,7 +132,7 @@ func (p *child) start() error {
 }
 
 // awaitReady sends the configuration and reads the URLs of the child.
-func (p *child) awaitReady(config []byte) (URLs, error) {
+func (p *Child) awaitReady(config []byte) error {
 	late := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
 	// Further output is read and dropped: a closed pipe would kill the child.
@@ -158,27 +143,28 @@ func (p *child) awaitReady(config []byte) (URLs, error) {
 		}()
 	}()
 	if _, err := p.stdin.Write(append(config, '\n')); err != nil {
-		return URLs{}, p.explain(fmt.Errorf("hand over the configuration: %w", err))
+		return p.explain(fmt.Errorf("hand over the configuration: %w", err))
 	}
 	line, err := bufio.NewReaderSize(io.LimitReader(p.stdout, 1<<20), 4096).ReadBytes('\n')
 	if err != nil && !late.Stop() {
-		return URLs{}, p.explain(fmt.Errorf("it did not start listening within %v and was killed", startLimit))
+		return p.explain(fmt.Errorf("it did not start listening within %v and was killed", startLimit))
 	}
 	if err != nil {
-		return URLs{}, p.explain(fmt.Errorf("it ended before it started listening: %w", err))
+		return p.explain(fmt.Errorf("it ended before it started listening: %w", err))
 	}
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil {
-		return URLs{}, p.explain(fmt.Errorf("its first line %q is not its address: %w", bytes.TrimSpace(line), err))
+		return p.explain(fmt.Errorf("its first line %q is not its address: %w", bytes.TrimSpace(line), err))
 	}
 	if r.Error != "" {
-		return URLs{}, errors.New(r.Error)
+		return errors.New(r.Error)
 	}
-	return r.URLs, nil
+	p.URLs = r.URLs
+	return nil
 }
 
 // explain ends the child and adds its error output, which is complete only then.
-func (p *child) explain(err error) error {
+func (p *Child) explain(err error) error {
 	err = errors.Join(err, p.stop())
 	if text := p.stderr.String(); text != "" {
 		return fmt.Errorf("%w; it said: %s", err, text)
@@ -186,8 +172,14 @@ func (p *child) explain(err error) error {
 	return err
 }
 
+// Stop ends the child and returns after its end. It may be called more than once.
+func (p *Child) Stop() error {
+	p.unhook()
+	return p.stop()
+}
+
 // stop closes stdin, waits, and kills a child that does not react.
-func (p *child) stop() error {
+func (p *Child) stop() error {
 	p.once.Do(func() {
 		p.stopCalled.Store(true)
 		p.stdin.Close()
@@ -202,8 +194,9 @@ func (p *child) stop() error {
 	return nil
 }
 
-// ended describes the end of a process that was not stopped.
-func (p *child) ended() string {
+// Ended describes how the child ended by itself, as "signal: killed" or "exit status 2"; "" while
+// it runs, and after Stop.
+func (p *Child) Ended() string {
 	select {
 	case <-p.exited:
 	default:

@@ -58,7 +58,7 @@ func TestChildThatEnds(t *testing.T) {
 	if how := c.Ended(); how != "" {
 		t.Errorf("it runs, and is said to have ended: %s", how)
 	}
-	if err := c.process.cmd.Process.Kill(); err != nil {
+	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the end of the child is known", func() bool { return c.Ended() == "signal: killed" })

@@ -3,11 +3,22 @@ package builtin
 import (
 	"net/http"
 	"strconv"
-	"sync/atomic"
+	"sync"
 )
 
-// connections counts accepted connections.
-type connections struct{ HTTP, GRPC, Control atomic.Uint64 }
+// counter holds the counts since the start or the last reset.
+type counter struct {
+	mu          sync.Mutex
+	results     resultCounts
+	connections connectionCounts
+}
+
+// add adds 1 to one of the counts.
+func (c *counter) add(n *uint64) {
+	c.mu.Lock()
+	*n++
+	c.mu.Unlock()
+}
 
 // countReply holds the counts since the start or the last reset.
 type countReply struct {
@@ -39,40 +50,32 @@ type resultCounts struct {
 //	GET  /sim/count             countReply
 //	POST /sim/reset             clears arrivals and counts, and restarts stalls, faults and draws
 func (s *Server) control(mux *http.ServeMux) {
-	mux.HandleFunc("GET /sim/arrivals", func(w http.ResponseWriter, r *http.Request) {
+	serveJSON(mux, "GET /sim/arrivals", func(r *http.Request) (any, error) {
 		from := uint64(0)
 		if v := r.URL.Query().Get("from"); v != "" {
 			var err error
 			if from, err = strconv.ParseUint(v, 10, 64); err != nil {
-				writeFailure(w, invalid("from=%s is no count", v))
-				return
+				return nil, invalid("from=%s is no count", v)
 			}
 		}
-		writeJSON(w, http.StatusOK, s.arrivals.page(from))
+		return s.arrivals.page(from), nil
 	})
-	mux.HandleFunc("GET /sim/count", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, s.counts())
-	})
-	mux.HandleFunc("GET /sim/responses", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, s.sendings.list(s.arrivals.start()))
+	serveJSON(mux, "GET /sim/count", func(*http.Request) (any, error) { return s.counts(), nil })
+	serveJSON(mux, "GET /sim/responses", func(*http.Request) (any, error) {
+		return s.sendings.list(s.arrivals.start()), nil
 	})
 	mux.HandleFunc("POST /sim/reset", func(http.ResponseWriter, *http.Request) { s.reset() })
 }
 
 func (s *Server) counts() countReply {
-	r := &s.results
 	var q sequenceCounts
 	for _, m := range s.order {
 		q.add(m.sequences)
 	}
+	s.counter.mu.Lock()
+	defer s.counter.mu.Unlock()
 	return countReply{
-		Sequences:   q,
-		Arrivals:    s.arrivals.count(),
-		Connections: connectionCounts{s.conns.HTTP.Load(), s.conns.GRPC.Load()},
-		Results: resultCounts{
-			OK: r.OK.Load(), Invalid: r.Invalid.Load(), Failed: r.Failed.Load(),
-			Reset: r.Reset.Load(), Rejected: r.Rejected.Load(), Cancelled: r.Cancelled.Load(),
-		},
+		Sequences: q, Arrivals: s.arrivals.count(), Connections: s.counter.connections, Results: s.counter.results,
 	}
 }
 
@@ -86,10 +89,7 @@ func (s *Server) reset() {
 		m.queue.reseed(m.random(s.config.Seed))
 		m.sequences.reset()
 	}
-	r := &s.results
-	for _, n := range []*atomic.Uint64{
-		&r.OK, &r.Invalid, &r.Failed, &r.Reset, &r.Rejected, &r.Cancelled, &s.conns.HTTP, &s.conns.GRPC,
-	} {
-		n.Store(0)
-	}
+	s.counter.mu.Lock()
+	s.counter.results, s.counter.connections = resultCounts{}, connectionCounts{}
+	s.counter.mu.Unlock()
 }

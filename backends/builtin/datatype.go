@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -18,27 +19,46 @@ type datatype struct {
 	// JSON form.
 	decode func(json.RawMessage) (raw []byte, n int64, err error)
 	encode func(raw []byte) (json.RawMessage, error)
+	order  func(raw []byte) ordered // of the elements; nil: the type has none
 }
 
 // datatypes lists every type in the configuration's numbering.
 func datatypes() []*datatype {
+	// []uint8 would become base64, so it converts through 16 bits.
+	uint8s := number[uint8]("UINT8", "%d")
+	uint8s.decode, uint8s.encode = decodeUint8, encodeUint8
 	return []*datatype{
-		{"BOOL", "TYPE_BOOL", 1, decodeAs[bool], encodeAs[bool]},
-		// []uint8 would become base64, so these two convert through 16 bits.
-		{"UINT8", "TYPE_UINT8", 1, decodeUint8, encodeUint8},
-		{"UINT16", "TYPE_UINT16", 2, decodeAs[uint16], encodeAs[uint16]},
-		{"UINT32", "TYPE_UINT32", 4, decodeAs[uint32], encodeAs[uint32]},
-		{"UINT64", "TYPE_UINT64", 8, decodeAs[uint64], encodeAs[uint64]},
-		{"INT8", "TYPE_INT8", 1, decodeAs[int8], encodeAs[int8]},
-		{"INT16", "TYPE_INT16", 2, decodeAs[int16], encodeAs[int16]},
-		{"INT32", "TYPE_INT32", 4, decodeAs[int32], encodeAs[int32]},
-		{"INT64", "TYPE_INT64", 8, decodeAs[int64], encodeAs[int64]},
-		{"FP16", "TYPE_FP16", 2, nil, nil},
-		{"FP32", "TYPE_FP32", 4, decodeAs[float32], encodeAs[float32]},
-		{"FP64", "TYPE_FP64", 8, decodeAs[float64], encodeAs[float64]},
-		{"BYTES", "TYPE_STRING", 0, decodeBytes, encodeBytes},
-		{"BF16", "TYPE_BF16", 2, nil, nil},
+		{"BOOL", "TYPE_BOOL", 1, decodeAs[bool], encodeAs[bool], nil},
+		uint8s, number[uint16]("UINT16", "%d"), number[uint32]("UINT32", "%d"), number[uint64]("UINT64", "%d"),
+		number[int8]("INT8", "%d"), number[int16]("INT16", "%d"), number[int32]("INT32", "%d"),
+		number[int64]("INT64", "%d"),
+		{"FP16", "TYPE_FP16", 2, nil, nil, nil},
+		number[float32]("FP32", "%f"), number[float64]("FP64", "%f"),
+		{"BYTES", "TYPE_STRING", 0, decodeBytes, encodeBytes, nil},
+		{"BF16", "TYPE_BF16", 2, nil, nil, nil},
 	}
+}
+
+// number returns the datatype of T, whose values classes show in a format: floats with six
+// decimals, as Triton does.
+func number[T cmp.Ordered](name, format string) *datatype {
+	var one T
+	order := func(raw []byte) ordered {
+		v := fromRaw[T](raw)
+		return ordered{
+			text:    func(i int) string { return fmt.Sprintf(format, v[i]) },
+			greater: func(i, j int) int { return cmp.Compare(v[j], v[i]) },
+		}
+	}
+	return &datatype{name, "TYPE_" + name, int64(binary.Size(one)), decodeAs[T], encodeAs[T], order}
+}
+
+// fromRaw returns the elements of raw data.
+func fromRaw[T any](raw []byte) []T {
+	var one T
+	v := make([]T, len(raw)/binary.Size(one))
+	_, _ = binary.Decode(raw, binary.LittleEndian, v) // v has a fixed size, which is there
+	return v
 }
 
 func decodeAs[T any](data json.RawMessage) ([]byte, int64, error) {
@@ -50,14 +70,7 @@ func decodeAs[T any](data json.RawMessage) ([]byte, int64, error) {
 	return raw, int64(len(v)), err
 }
 
-func encodeAs[T any](raw []byte) (json.RawMessage, error) {
-	var one T
-	v := make([]T, len(raw)/binary.Size(one))
-	if _, err := binary.Decode(raw, binary.LittleEndian, v); err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
-}
+func encodeAs[T any](raw []byte) (json.RawMessage, error) { return json.Marshal(fromRaw[T](raw)) }
 
 func decodeUint8(data json.RawMessage) ([]byte, int64, error) {
 	var v []uint16
@@ -89,10 +102,14 @@ func decodeBytes(data json.RawMessage) ([]byte, int64, error) {
 	}
 	raw := make([]byte, 0, len(data))
 	for _, s := range v {
-		raw = binary.LittleEndian.AppendUint32(raw, uint32(len(s)))
-		raw = append(raw, s...)
+		raw = appendBytes(raw, s)
 	}
 	return raw, int64(len(v)), nil
+}
+
+// appendBytes appends an element of BYTES.
+func appendBytes[T string | []byte](raw []byte, v T) []byte {
+	return append(binary.LittleEndian.AppendUint32(raw, uint32(len(v))), v...)
 }
 
 func encodeBytes(raw []byte) (json.RawMessage, error) {

@@ -121,10 +121,8 @@ func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 		list = []string{"token"}
 	}
 	response := func(after time.Duration, text string) responseStep {
-		data := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
-		return responseStep{
-			after: after, out: []tensor{{name: "text_output", typ: typ, shape: []int64{1}, data: data}},
-		}
+		out := tensor{name: "text_output", typ: typ, shape: []int64{1}, data: appendBytes(nil, text)}
+		return responseStep{after: after, out: []tensor{out}}
 	}
 	return func(yield func(responseStep) bool) {
 		var all strings.Builder

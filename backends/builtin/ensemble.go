@@ -1,9 +1,6 @@
 package builtin
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // step is one call of an ensemble. The maps lead from the called model's names to names inside the
 // ensemble: its own inputs, the outputs of earlier steps, its outputs.
@@ -53,7 +50,7 @@ func (m *model) compose(ctx context.Context, r *inference, j *job) error {
 		}
 		if err := s.called.do(ctx, r, inner); err != nil {
 			m.stats.failed(m.queue.clock.now() - j.arrived)
-			return fmt.Errorf("in ensemble '%s', %w", m.name, err)
+			return err
 		}
 		for _, out := range inner.out {
 			name := s.out[out.name]

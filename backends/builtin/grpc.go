@@ -1,14 +1,17 @@
 package builtin
 
 import (
+	"compress/zlib"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // accepts compressed calls, whose replies are compressed too
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
@@ -18,6 +21,25 @@ import (
 type grpcService struct {
 	pb.UnimplementedGRPCInferenceServiceServer
 	*Server
+}
+
+// toMessage fills a message from the value that HTTP sends as JSON, whose members have the names of
+// the message's fields.
+func toMessage[M proto.Message](from any, to M) (M, error) {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return to, err
+	}
+	return to, protojson.Unmarshal(text, to)
+}
+
+// about fills a message from a view of a model.
+func about[M proto.Message](s *Server, name, v string, view func(*model) any, to M) (M, error) {
+	m, err := s.find(name, v)
+	if err != nil {
+		return to, err
+	}
+	return toMessage(view(m), to)
 }
 
 func (grpcService) ServerLive(context.Context, *pb.ServerLiveRequest) (*pb.ServerLiveResponse, error) {
@@ -36,173 +58,72 @@ func (s grpcService) ModelReady(_ context.Context, r *pb.ModelReadyRequest) (*pb
 func (grpcService) ServerMetadata(
 	context.Context, *pb.ServerMetadataRequest,
 ) (*pb.ServerMetadataResponse, error) {
-	return &pb.ServerMetadataResponse{Name: serverName, Version: serverVersion, Extensions: extensions()}, nil
+	return toMessage(metadataOfServer(), &pb.ServerMetadataResponse{})
 }
 
 func (s grpcService) ModelMetadata(
 	_ context.Context, r *pb.ModelMetadataRequest,
 ) (*pb.ModelMetadataResponse, error) {
-	m, err := s.find(r.Name, r.Version)
-	if err != nil {
-		return nil, grpcError(err)
-	}
-	md := m.metadata()
-	list := func(ts []tensorMetadata) (l []*pb.ModelMetadataResponse_TensorMetadata) {
-		for _, t := range ts {
-			l = append(l, &pb.ModelMetadataResponse_TensorMetadata{Name: t.Name, Datatype: t.Datatype, Shape: t.Shape})
-		}
-		return l
-	}
-	return &pb.ModelMetadataResponse{
-		Name: md.Name, Versions: md.Versions, Platform: md.Platform, Inputs: list(md.Inputs),
-		Outputs: list(md.Outputs),
-	}, nil
+	return about(s.Server, r.Name, r.Version, (*model).metadata, &pb.ModelMetadataResponse{})
 }
 
 func (s grpcService) ModelConfig(
 	_ context.Context, r *pb.ModelConfigRequest,
 ) (*pb.ModelConfigResponse, error) {
-	m, err := s.find(r.Name, r.Version)
-	if err != nil {
-		return nil, grpcError(err)
-	}
-	c := m.configuration()
-	out := &pb.ModelConfig{
-		Name: c.Name, Platform: c.Platform, Backend: c.Backend, MaxBatchSize: int32(c.MaxBatchSize),
-		ModelTransactionPolicy: &pb.ModelTransactionPolicy{Decoupled: c.TransactionPolicy.Decoupled},
-	}
-	for _, t := range c.Input {
-		out.Input = append(out.Input,
-			&pb.ModelInput{
-				Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims, Optional: t.Optional,
-			})
-	}
-	for _, t := range c.Output {
-		out.Output = append(out.Output,
-			&pb.ModelOutput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims})
-	}
-	for _, g := range c.InstanceGroup {
-		kind := pb.ModelInstanceGroup_Kind(pb.ModelInstanceGroup_Kind_value[g.Kind])
-		out.InstanceGroup = append(out.InstanceGroup,
-			&pb.ModelInstanceGroup{Name: g.Name, Count: int32(g.Count), Kind: kind})
-	}
-	if d := c.DynamicBatching; d != nil {
-		out.DynamicBatching = &pb.ModelDynamicBatching{MaxQueueDelayMicroseconds: uint64(d.MaxQueueDelay)}
-		for _, n := range d.PreferredBatchSize {
-			out.DynamicBatching.PreferredBatchSize = append(out.DynamicBatching.PreferredBatchSize, int32(n))
-		}
-	}
-	if e := c.Ensemble; e != nil {
-		out.EnsembleScheduling = &pb.ModelEnsembling{}
-		for _, s := range e.Step {
-			out.EnsembleScheduling.Step = append(out.EnsembleScheduling.Step, &pb.ModelEnsembling_Step{
-				ModelName: s.Model, ModelVersion: s.Version, InputMap: s.In, OutputMap: s.Out,
-			})
-		}
-	}
-	if q := c.SequenceBatching; q != nil {
-		out.SequenceBatching = q.message()
-	}
-	return &pb.ModelConfigResponse{Config: out}, nil
+	config, err := about(s.Server, r.Name, r.Version, (*model).configuration, &pb.ModelConfig{})
+	return &pb.ModelConfigResponse{Config: config}, err
 }
 
 func (s grpcService) ModelStatistics(
 	_ context.Context, r *pb.ModelStatisticsRequest,
 ) (*pb.ModelStatisticsResponse, error) {
-	models := s.order
-	if r.Name != "" {
-		m, err := s.find(r.Name, r.Version)
-		if err != nil {
-			return nil, grpcError(err)
-		}
-		models = []*model{m}
+	if r.Name == "" {
+		return toMessage(s.allStats(), &pb.ModelStatisticsResponse{})
 	}
-	out := &pb.ModelStatisticsResponse{}
-	for _, m := range models {
-		out.ModelStats = append(out.ModelStats, m.stats.snapshot().message())
-	}
-	return out, nil
-}
-
-func (d duration) message() *pb.StatisticDuration {
-	return &pb.StatisticDuration{Count: d.Count, Ns: d.NS}
-}
-
-func (m modelStats) message() *pb.ModelStatistics {
-	i := m.InferenceStats
-	out := &pb.ModelStatistics{
-		Name: m.Name, Version: m.Version, LastInference: m.LastInference,
-		InferenceCount: m.InferenceCount, ExecutionCount: m.ExecutionCount,
-		InferenceStats: &pb.InferStatistics{
-			Success:       i.Success.message(),
-			Fail:          i.Fail.message(),
-			Queue:         i.Queue.message(),
-			ComputeInput:  i.ComputeInput.message(),
-			ComputeInfer:  i.ComputeInfer.message(),
-			ComputeOutput: i.ComputeOutput.message(),
-			CacheHit:      i.CacheHit.message(),
-			CacheMiss:     i.CacheMiss.message(),
-		},
-	}
-	for _, b := range m.BatchStats {
-		out.BatchStats = append(out.BatchStats, &pb.InferBatchStatistics{
-			BatchSize: b.BatchSize, ComputeInput: b.ComputeInput.message(),
-			ComputeInfer: b.ComputeInfer.message(), ComputeOutput: b.ComputeOutput.message(),
-		})
-	}
-	return out
+	return about(s.Server, r.Name, r.Version, (*model).statistics, &pb.ModelStatisticsResponse{})
 }
 
 func (s grpcService) ModelInfer(
 	ctx context.Context, r *pb.ModelInferRequest,
 ) (*pb.ModelInferResponse, error) {
-	size := int64(proto.Size(r))
-	if !s.bodies.reserve(size) {
-		err := errBusy()
-		s.count(err)
-		return nil, grpcError(err)
-	}
-	defer s.bodies.release(size)
-	held := &regionUse{of: &s.regions}
-	defer held.done()
-	parse := func(m *model) (*inference, error) {
-		if m.moves != nil {
-			return nil, notUnary("ModelInfer RPC")
-		}
-		return s.parseMessage(r, held)
-	}
-	_, m, out, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
-	if errors.Is(err, errReset) {
-		resetGRPCPeer(ctx)
-	}
+	use := s.use()
+	defer use.done()
+	inf, err := s.inferMessage(ctx, r, use, nil, false)
 	if err != nil {
-		return nil, grpcError(err)
+		return nil, err
 	}
 	if s.config.SlowBody > 0 {
 		if err := grpc.SendHeader(ctx, metadata.MD{}); err != nil {
 			return nil, err
 		}
 		if err := sleep(ctx, s.config.SlowBody); err != nil {
-			return nil, grpcError(err)
+			return nil, err
 		}
 	}
-	reply, err := response(m, r.Id, out, held)
-	if err != nil {
-		return nil, grpcError(err)
-	}
-	return reply, nil
+	return inf.message(inf.results, use)
 }
 
-// grpcError converts err to a gRPC status.
-func grpcError(err error) error {
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return status.FromContextError(err).Err()
-	case errors.Is(err, errReset):
-		return status.Error(codes.Unavailable, err.Error())
+// inferMessage runs a request, alone or of a stream, whose bytes count in use. On errReset it has
+// reset the connection.
+func (s grpcService) inferMessage(
+	ctx context.Context, r *pb.ModelInferRequest, use *resources, turn *streamOrder, streamed bool,
+) (*inference, error) {
+	if !use.reserve(int64(proto.Size(r))) {
+		err := errBusy()
+		s.count(err)
+		return nil, err
 	}
-	f := asFailure(err)
-	return status.Error(f.grpc, f.text)
+	inf, err := s.infer(ctx, r.ModelName, r.ModelVersion, func(m *model) (*inference, error) {
+		if m.moves != nil && !streamed {
+			return nil, notUnary("ModelInfer RPC")
+		}
+		inf := &inference{id: r.Id, turn: turn}
+		return inf, s.parseMessage(r, inf, use)
+	})
+	if errors.Is(err, errReset) {
+		resetGRPCPeer(ctx)
+	}
+	return inf, err
 }
 
 // resetGRPCPeer resets the connection of ctx's call.
@@ -212,4 +133,24 @@ func resetGRPCPeer(ctx context.Context) {
 			resetConn(a.conn)
 		}
 	}
+}
+
+// deflated decodes gRPC's deflate, for which grpc-go has no registered coding.
+type deflated struct{}
+
+// Type returns the name of the coding.
+func (deflated) Type() string { return "deflate" }
+
+// Do decodes a message.
+func (deflated) Do(r io.Reader) ([]byte, error) {
+	z, err := zlib.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(z, maxBody+1))
+}
+
+// deflateOption accepts deflated requests; their replies are not compressed.
+func deflateOption() grpc.ServerOption {
+	return grpc.RPCDecompressor(deflated{}) //nolint:staticcheck // its replacement is a registry of the process
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
@@ -92,72 +91,55 @@ func (s grpcService) ModelStreamInfer(
 
 // streamed answers one request of a stream.
 func (s grpcService) streamed(
-	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, of *streamOrder,
+	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, turn *streamOrder,
 ) {
-	size := int64(proto.Size(r))
-	if !s.bodies.reserve(size) {
-		err := errBusy()
-		s.count(err)
-		out.fail(r, err)
-		return
-	}
-	defer s.bodies.release(size)
-	held := &regionUse{of: &s.regions}
-	defer held.done()
-	parse := func(*model) (*inference, error) {
-		inf, err := s.parseMessage(r, held)
-		if err == nil {
-			inf.turn = of
-		}
-		return inf, err
-	}
-	inf, m, first, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
+	use := s.use()
+	defer use.done()
+	inf, err := s.inferMessage(ctx, r, use, turn, true)
 	switch {
 	case errors.Is(err, errReset):
-		resetGRPCPeer(ctx)
 	case err != nil:
 		out.fail(r, err)
-	case m.moves == nil:
+	case inf.model.moves == nil:
 		s.sendings.note(r.Id, 0, inf.arrived)
-		_ = out.respond(m, r, first, true, held) // a stream that is gone ends by itself
+		_ = out.respond(r, inf, inf.results, true, use) // a stream that is gone ends by itself
 	default:
-		s.play(ctx, out, r, inf, m, first, held)
+		s.play(ctx, out, r, inf, use)
 	}
 }
 
 // play sends the responses of a decoupled model, then the end of the request, if the request asks
 // for it.
 func (s grpcService) play(
-	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, inf *inference, m *model, in []tensor,
-	held *regionUse,
+	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, inf *inference, use *resources,
 ) {
 	index := 0
-	for st := range m.moves(in) {
+	for st := range inf.model.moves(inf.results) {
 		if st.wait(ctx) != nil {
 			return
 		}
 		switch st.act {
 		case fail:
-			out.fail(r, simulated(r.Id, m.name))
+			out.fail(r, simulated(r.Id, inf.model.name))
 			return
 		case cutOff:
 			resetGRPCPeer(ctx)
 			return
 		case respond, hang: // hang waits until the request is gone
 		}
-		wanted, err := s.wanted(m, inf, st.out)
+		wanted, err := s.wanted(inf, st.out)
 		if err != nil {
 			out.fail(r, err)
 			return
 		}
 		s.sendings.note(r.Id, index, inf.arrived)
-		if out.respond(m, r, wanted, false, held) != nil {
+		if out.respond(r, inf, wanted, false, use) != nil {
 			return
 		}
 		index++
 	}
 	if r.Parameters[wantFinal].GetBoolParam() {
-		_ = out.respond(m, r, nil, true, held)
+		_ = out.respond(r, inf, nil, true, use)
 	}
 }
 
@@ -170,9 +152,9 @@ func (o *streamSender) fail(r *pb.ModelInferRequest, err error) {
 
 // respond sends a response, or the end of a request.
 func (o *streamSender) respond(
-	m *model, r *pb.ModelInferRequest, out []tensor, final bool, held *regionUse,
+	r *pb.ModelInferRequest, inf *inference, out []tensor, final bool, use *resources,
 ) error {
-	reply, err := response(m, r.Id, out, held)
+	reply, err := inf.message(out, use)
 	if err != nil {
 		o.fail(r, err)
 		return err
@@ -183,14 +165,14 @@ func (o *streamSender) respond(
 	return o.send(&pb.ModelStreamInferResponse{InferResponse: reply})
 }
 
-// response returns a reply with outputs, in it or in the shared memory that the request names for
+// message returns a reply with outputs, in it or in the shared memory that the request names for
 // them.
-func response(m *model, id string, out []tensor, held *regionUse) (*pb.ModelInferResponse, error) {
-	reply := &pb.ModelInferResponse{ModelName: m.name, ModelVersion: version, Id: id}
+func (r *inference) message(out []tensor, use *resources) (*pb.ModelInferResponse, error) {
+	reply := &pb.ModelInferResponse{ModelName: r.model.name, ModelVersion: version, Id: r.id}
 	for _, t := range out {
 		reply.Outputs = append(reply.Outputs,
 			&pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})
-		put, err := held.put(t)
+		put, err := use.put(t)
 		if err != nil {
 			return nil, err
 		}

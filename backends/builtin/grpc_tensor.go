@@ -2,26 +2,25 @@ package builtin
 
 import (
 	"encoding/binary"
-	"math"
 
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
 // parseMessage parses a gRPC request, whose tensors are either all raw or all typed, except those
 // in shared memory.
-func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*inference, error) {
+func (s *Server) parseMessage(r *pb.ModelInferRequest, inf *inference, use *resources) error {
 	raw, sent := r.RawInputContents, 0
-	inf := &inference{id: r.Id, inputs: make([]tensor, len(r.Inputs))}
+	inf.inputs = make([]tensor, len(r.Inputs))
 	for i, in := range r.Inputs {
 		t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
 		if t.typ == nil {
-			return nil, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
+			return invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
 		}
-		at, there := placeOf(in.Parameters)
+		at := placeOf(in.Parameters)
 		var err error
 		switch {
-		case there:
-			t.data, err = held.input(at)
+		case at.region != "":
+			t.data, err = use.input(at)
 		case len(raw) > 0 && in.Contents != nil:
 			err = invalid("contents field must not be specified when using raw_input_contents for '%s' for model '%s'",
 				in.Name, r.ModelName)
@@ -34,44 +33,37 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*infere
 			err = t.fromContents(in.Contents)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		inf.inputs[i] = t
 	}
 	if len(raw) != sent && len(raw) > 0 {
-		return nil,
-			invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'",
-				sent, len(raw), r.ModelName)
+		return invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'",
+			sent, len(raw), r.ModelName)
 	}
 	var err error
 	if inf.sequence, err = messageStep(r.Parameters); err != nil {
-		return nil, err
+		return err
 	}
 	for _, o := range r.Outputs {
 		classes, err := messageClasses(o.Parameters)
-		at, shared := placeOf(o.Parameters)
 		if err == nil {
-			err = inf.want(o.Name, classes, shared)
-		}
-		if err == nil && shared {
-			err = held.output(o.Name, at)
+			err = inf.want(o.Name, classes, placeOf(o.Parameters), use)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return inf, nil
+	return nil
 }
 
 // fromContents sets t's data from the typed list of its datatype.
 func (t *tensor) fromContents(c *pb.InferTensorContents) error {
 	ok := true
-	le := binary.LittleEndian
+	var list any // in the form of the raw data
 	switch t.typ.name {
 	case "BOOL":
-		for _, v := range c.GetBoolContents() {
-			t.data = append(t.data, bit(v))
-		}
+		list = c.GetBoolContents()
 	case "INT8", "INT16", "INT32":
 		for _, v := range c.GetIntContents() {
 			half := int64(1) << (8*t.typ.size - 1)
@@ -84,24 +76,16 @@ func (t *tensor) fromContents(c *pb.InferTensorContents) error {
 			t.data = appendLow(t.data, uint64(v), t.typ.size)
 		}
 	case "INT64":
-		for _, v := range c.GetInt64Contents() {
-			t.data = le.AppendUint64(t.data, uint64(v))
-		}
+		list = c.GetInt64Contents()
 	case "UINT64":
-		for _, v := range c.GetUint64Contents() {
-			t.data = le.AppendUint64(t.data, v)
-		}
+		list = c.GetUint64Contents()
 	case "FP32":
-		for _, v := range c.GetFp32Contents() {
-			t.data = le.AppendUint32(t.data, math.Float32bits(v))
-		}
+		list = c.GetFp32Contents()
 	case "FP64":
-		for _, v := range c.GetFp64Contents() {
-			t.data = le.AppendUint64(t.data, math.Float64bits(v))
-		}
+		list = c.GetFp64Contents()
 	case "BYTES":
 		for _, v := range c.GetBytesContents() {
-			t.data = append(le.AppendUint32(t.data, uint32(len(v))), v...)
+			t.data = appendBytes(t.data, v)
 		}
 	default:
 		return invalid("%s has no typed contents; use raw_input_contents for input '%s'", t.typ.name, t.name)
@@ -109,14 +93,12 @@ func (t *tensor) fromContents(c *pb.InferTensorContents) error {
 	if !ok {
 		return invalid("a value of input '%s' does not fit %s", t.name, t.typ.name)
 	}
-	return nil
-}
-
-func bit(v bool) byte {
-	if v {
-		return 1
+	if list != nil {
+		var err error
+		t.data, err = binary.Append(nil, binary.LittleEndian, list)
+		return err
 	}
-	return 0
+	return nil
 }
 
 // appendLow appends the low size bytes of v, little-endian.

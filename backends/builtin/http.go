@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 )
@@ -23,67 +24,101 @@ func extensions() []string {
 // routes returns the inference endpoints, with and without a model version.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	ok := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
-	mux.HandleFunc("GET /v2/health/live", ok)
-	mux.HandleFunc("GET /v2/health/ready", ok)
-	mux.HandleFunc("GET /v2", s.serverMetadata)
-	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
-	mux.HandleFunc("GET /v2/models/stats", s.allStats)
-	mux.HandleFunc("POST /v2/repository/index", s.httpIndex)
-	mux.HandleFunc("POST /v2/repository/models/{model}/load", s.httpLoad(true))
-	mux.HandleFunc("POST /v2/repository/models/{model}/unload", s.httpLoad(false))
+	empty := func(*http.Request) (any, error) { return nil, nil }
+	about := func(*http.Request) (any, error) { return metadataOfServer(), nil }
+	serveJSON(mux, "GET /v2/health/live", empty)
+	serveJSON(mux, "GET /v2/health/ready", empty)
+	serveJSON(mux, "GET /v2", about)
+	serveJSON(mux, "GET /v2/{$}", about)
+	serveJSON(mux, "GET /v2/models/stats", func(*http.Request) (any, error) { return s.allStats(), nil })
+	serveJSON(mux, "POST /v2/repository/index", s.httpIndex)
+	for verb, loaded := range map[string]bool{"load": true, "unload": false} {
+		serveJSON(mux, "POST /v2/repository/models/{model}/"+verb, func(r *http.Request) (any, error) {
+			return nil, s.load(r.PathValue("model"), loaded)
+		})
+	}
 	for path, group := range map[string]*settings{"/v2/trace/setting": s.trace, "/v2/logging": s.logs} {
-		mux.HandleFunc("GET "+path, group.httpSettings)
-		mux.HandleFunc("POST "+path, group.httpSettings)
+		serveJSON(mux, "GET "+path, group.httpSettings)
+		serveJSON(mux, "POST "+path, group.httpSettings)
 	}
 	mux.HandleFunc("GET /metrics", s.metrics)
 	for _, base := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
-		mux.HandleFunc("GET "+base, s.withModel(func(m *model) any { return m.metadata() }))
-		mux.HandleFunc("GET "+base+"/config", s.withModel(func(m *model) any { return m.configuration() }))
-		mux.HandleFunc("GET "+base+"/stats",
-			s.withModel(func(m *model) any { return statsReply{[]modelStats{m.stats.snapshot()}} }))
-		mux.HandleFunc("GET "+base+"/ready", s.withModel(nil))
-		mux.HandleFunc("POST "+base+"/infer", s.httpInfer)
-		mux.HandleFunc("POST "+base+"/generate", s.httpGenerate)
-		mux.HandleFunc("POST "+base+"/generate_stream", s.httpGenerateStream)
+		for path, view := range map[string]func(*model) any{
+			"": (*model).metadata, "/config": (*model).configuration, "/stats": (*model).statistics,
+			"/ready": func(*model) any { return nil },
+		} {
+			serveJSON(mux, "GET "+base+path, func(r *http.Request) (any, error) {
+				m, err := s.find(r.PathValue("model"), r.PathValue("version"))
+				if err != nil {
+					return nil, err
+				}
+				return view(m), nil
+			})
+		}
+		mux.HandleFunc("POST "+base+"/infer", refusing(s.httpInfer))
+		mux.HandleFunc("POST "+base+"/generate", refusing(s.httpGenerate))
+		mux.HandleFunc("POST "+base+"/generate_stream", refusing(s.httpGenerateStream))
 	}
 	s.sharedRoutes(mux)
 	return mux
 }
 
-// withModel answers with view of the request's model; without view the answer is empty.
-func (s *Server) withModel(view func(*model) any) http.HandlerFunc {
+// refusing answers with the error of h, if any.
+func refusing(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		m, err := s.find(r.PathValue("model"), r.PathValue("version"))
-		if err != nil {
+		switch err := h(w, r); {
+		case errors.Is(err, errReset):
+			resetPeer(w)
+		case err != nil:
 			writeFailure(w, err)
-			return
-		}
-		if view != nil {
-			writeJSON(w, http.StatusOK, view(m))
 		}
 	}
 }
 
-func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, struct {
+// serveJSON serves a pattern with the JSON of what h returns; nil: an empty reply.
+func serveJSON(mux *http.ServeMux, pattern string, h func(*http.Request) (any, error)) {
+	mux.HandleFunc(pattern, refusing(func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h(r)
+		if err != nil || v == nil {
+			return err
+		}
+		body, err := json.Marshal(v)
+		if err == nil {
+			writeJSON(w, http.StatusOK, body)
+		}
+		return err
+	}))
+}
+
+// writeJSON sends a whole reply.
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = []string{"application/json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+func metadataOfServer() any {
+	return struct {
 		Name       string   `json:"name"`
 		Version    string   `json:"version"`
 		Extensions []string `json:"extensions"`
-	}{serverName, serverVersion, extensions()})
+	}{serverName, serverVersion, extensions()}
 }
 
 type statsReply struct {
 	ModelStats []modelStats `json:"model_stats"`
 }
 
-func (s *Server) allStats(w http.ResponseWriter, _ *http.Request) {
-	var r statsReply
+func (s *Server) allStats() (r statsReply) {
 	for _, m := range s.order {
 		r.ModelStats = append(r.ModelStats, m.stats.snapshot())
 	}
-	writeJSON(w, http.StatusOK, r)
+	return r
 }
+
+func (m *model) statistics() any { return statsReply{[]modelStats{m.stats.snapshot()}} }
 
 // tensorMetadata describes a tensor in a model's metadata.
 type tensorMetadata struct {
@@ -104,7 +139,7 @@ type modelMetadata struct {
 // platform replaces the framework name of a real server.
 const platform = "sluice_builtin"
 
-func (m *model) metadata() modelMetadata {
+func (m *model) metadata() any {
 	list := func(specs []spec) []tensorMetadata {
 		var l []tensorMetadata
 		for _, s := range specs {
@@ -159,7 +194,7 @@ type (
 	}
 )
 
-func (m *model) configuration() modelConfig {
+func (m *model) configuration() any {
 	list := func(specs []spec) []tensorConfig {
 		var l []tensorConfig
 		for _, s := range specs {
@@ -191,18 +226,4 @@ func (m *model) configuration() modelConfig {
 		}
 	}
 	return c
-}
-
-// writeJSON answers with v, which can always be encoded here.
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		writeFailure(w, err)
-		return
-	}
-	h := w.Header()
-	h["Content-Type"] = []string{"application/json"}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
 }

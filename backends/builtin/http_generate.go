@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
-
-	"google.golang.org/grpc/codes"
 )
 
 // onlyOne is the error of generate for a model that sent more than one response, or none. The
@@ -17,24 +16,23 @@ const onlyOne = "generate expects model to produce exactly 1 response, use gener
 
 // httpGenerate serves POST …/generate: inputs are members of a JSON object, and so are the outputs
 // of the single response.
-func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) {
-	inf, m, in, ok := s.generate(w, r)
-	if !ok {
-		return
+func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) error {
+	inf, err := s.generate(w, r)
+	if err != nil {
+		return err
 	}
 	var replies []map[string]any
-	for st := range m.all(in) {
+	for st := range inf.steps() {
 		if st.wait(r.Context()) != nil {
-			return
+			return nil
 		}
 		switch st.act {
 		case fail:
-			replies = []map[string]any{{"error": simulated(inf.id, m.name).text}}
+			replies = []map[string]any{{"error": simulated(inf.id, inf.model.name).text}}
 		case cutOff:
-			resetPeer(w)
-			return
+			return errReset
 		default:
-			replies = append(replies, m.object(inf, st.out))
+			replies = append(replies, inf.object(st.out))
 		}
 	}
 	if len(replies) != 1 {
@@ -45,72 +43,60 @@ func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush() // makes it chunked, as Triton's is
 	_ = json.NewEncoder(w).Encode(replies[0])
+	return nil
 }
 
 // httpGenerateStream serves POST …/generate_stream: each response is a server-sent event, and so is
 // a late error.
-func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
-	inf, m, in, ok := s.generate(w, r)
-	if !ok {
-		return
+func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) error {
+	inf, err := s.generate(w, r)
+	if err != nil {
+		return err
 	}
 	w.Header()["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
 	w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(w)
 	_ = out.Flush()
 	index := 0
-	for st := range m.all(in) {
+	for st := range inf.steps() {
 		if st.wait(r.Context()) != nil {
-			return
+			return nil
 		}
-		event := m.object(inf, st.out)
+		event := inf.object(st.out)
 		switch st.act {
 		case fail:
-			event = map[string]any{"error": simulated(inf.id, m.name).text}
+			event = map[string]any{"error": simulated(inf.id, inf.model.name).text}
 		case cutOff:
-			resetPeer(w)
-			return
+			return errReset
 		case respond, hang: // hang waits until the request is gone
 		}
 		text, err := json.Marshal(event)
 		if err != nil {
-			return
+			return nil
 		}
 		s.sendings.note(inf.id, index, inf.arrived)
 		_, err = fmt.Fprintf(w, "data: %s\n\n", text)
 		if err = errors.Join(err, out.Flush()); err != nil || st.act == fail {
-			return
+			return nil
 		}
 		index++
 	}
+	return nil
 }
 
-// all returns the response steps of any model: a model that is not decoupled has one response.
-func (m *model) all(out []tensor) func(yield func(responseStep) bool) {
-	if m.moves != nil {
-		return m.moves(out)
+// steps returns the response steps of any model: a model that is not decoupled has one response.
+func (r *inference) steps() iter.Seq[responseStep] {
+	if r.model.moves != nil {
+		return r.model.moves(r.results)
 	}
-	return func(yield func(responseStep) bool) { yield(responseStep{out: out}) }
+	return func(yield func(responseStep) bool) { yield(responseStep{out: r.results}) }
 }
 
-// generate reads a request of either endpoint and starts it. On false it has been answered.
-func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, *model, []tensor, bool) {
-	body, err := s.readBody(w, r)
-	defer s.bodies.release(int64(cap(body)))
-	if err != nil {
-		s.count(err)
-		writeFailure(w, err)
-		return nil, nil, nil, false
-	}
-	parse := func(m *model) (*inference, error) { return m.parseObject(body) }
-	inf, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
-	switch {
-	case errors.Is(err, errReset):
-		resetPeer(w)
-	case err != nil:
-		writeFailure(w, err)
-	}
-	return inf, m, out, err == nil
+// generate reads a request of either endpoint and starts it.
+func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, error) {
+	use := s.use()
+	defer use.done()
+	return s.inferBody(w, r, use, (*model).parseObject)
 }
 
 // parseObject parses a request of the generate extension: members of the object and of its
@@ -172,21 +158,17 @@ func (m *model) tensorOf(in spec, value json.RawMessage) (tensor, error) {
 		}
 	}
 	if want, err := elements(t.shape); err != nil || want != n {
-		return t,
-			&failure{
-				http.StatusBadRequest, codes.InvalidArgument,
-				fmt.Sprintf("The schema can not convert input '%s' to tensor with proper shape", in.name),
-			}
+		return t, invalid("The schema can not convert input '%s' to tensor with proper shape", in.name)
 	}
 	t.data = raw
 	return t, nil
 }
 
 // object returns a response of the generate extension: a list if there is more than one element.
-func (m *model) object(inf *inference, out []tensor) map[string]any {
-	o := map[string]any{"model_name": m.name, "model_version": version}
-	if inf.id != "" {
-		o["id"] = inf.id
+func (r *inference) object(out []tensor) map[string]any {
+	o := map[string]any{"model_name": r.model.name, "model_version": version}
+	if r.id != "" {
+		o["id"] = r.id
 	}
 	for _, t := range out {
 		text, err := t.typ.encode(t.data)

@@ -1,23 +1,14 @@
 package builtin
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
-
-	"google.golang.org/grpc/codes"
 )
 
 // headerLength holds the length of the JSON of a message with binary tensors.
 const headerLength = "Inference-Header-Content-Length"
-
-// maxBody is the largest request body in bytes.
-const maxBody = 256 << 20
 
 // The JSON of the inference endpoint.
 type (
@@ -69,96 +60,38 @@ type (
 )
 
 // httpInfer serves POST …/infer.
-func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
-	body, err := s.readBody(w, r)
-	defer s.bodies.release(int64(cap(body)))
-	if err != nil {
-		s.count(err)
-		writeFailure(w, err)
-		return
-	}
+func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) error {
+	use := s.use()
+	defer use.done()
 	var req jsonRequest
-	held := &regionUse{of: &s.regions}
-	defer held.done()
-	parse := func(m *model) (*inference, error) {
+	inf, err := s.inferBody(w, r, use, func(m *model, body []byte) (*inference, error) {
 		if m.moves != nil {
 			return nil, notUnary("HTTP end point")
 		}
-		return s.parseHTTP(m, &req, body, r.Header, held)
+		return s.parseHTTP(m, &req, body, r.Header, use)
+	})
+	if err != nil {
+		return err
 	}
-	_, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
-	switch {
-	case errors.Is(err, errReset):
-		resetPeer(w)
-	case err != nil:
-		writeFailure(w, err)
-	default:
-		s.writeReply(w, r, &req, m, out, held)
-	}
+	return s.writeReply(w, r, &req, inf, use)
 }
 
-// readBody reads the request's body. Its bytes are reserved in the budget; the caller releases
-// cap(body).
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		from, err := decoded(w, r)
-		if err != nil {
-			return nil, err
-		}
-		return s.readChunked(from)
+// inferBody reads and runs a request.
+func (s *Server) inferBody(
+	w http.ResponseWriter, r *http.Request, use *resources, parse func(*model, []byte) (*inference, error),
+) (*inference, error) {
+	body, err := readBody(w, r, use)
+	if err != nil {
+		s.count(err)
+		return nil, err
 	}
-	if r.ContentLength > maxBody {
-		return nil, &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
-	}
-	if r.ContentLength >= 0 {
-		if !s.bodies.reserve(r.ContentLength) {
-			return nil, errBusy()
-		}
-		body := make([]byte, r.ContentLength)
-		if _, err := io.ReadFull(r.Body, body); err != nil {
-			return body, err
-		}
-		return body, nil
-	}
-	return s.readChunked(http.MaxBytesReader(w, r.Body, maxBody))
-}
-
-// readChunked reads a body of unknown length, reserving bytes as it grows.
-func (s *Server) readChunked(from io.Reader) ([]byte, error) {
-	var body []byte
-	for {
-		if len(body) == cap(body) {
-			room := max(2*cap(body), 4096)
-			if !s.bodies.reserve(int64(room)) {
-				return body, errBusy()
-			}
-			grown := make([]byte, len(body), room)
-			copy(grown, body)
-			s.bodies.release(int64(cap(body)))
-			body = grown
-		}
-		n, err := from.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if errors.Is(err, io.EOF) {
-			return body, nil
-		}
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return body, &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
-		}
-		if err != nil {
-			return body, err
-		}
-	}
-}
-
-func errBusy() error {
-	return &failure{http.StatusServiceUnavailable, codes.Unavailable, "too many bytes of requests are waiting"}
+	return s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"),
+		func(m *model) (*inference, error) { return parse(m, body) })
 }
 
 // parseHTTP parses the JSON head and gives each input its part of the binary tail.
 func (s *Server) parseHTTP(
-	m *model, req *jsonRequest, body []byte, h http.Header, held *regionUse,
+	m *model, req *jsonRequest, body []byte, h http.Header, use *resources,
 ) (*inference, error) {
 	head, tail, err := split(body, h.Get(headerLength))
 	if err != nil {
@@ -175,7 +108,7 @@ func (s *Server) parseHTTP(
 		return nil, err
 	}
 	for i := range req.Inputs {
-		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail, held); err != nil {
+		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail, use); err != nil {
 			return nil, err
 		}
 	}
@@ -184,12 +117,8 @@ func (s *Server) parseHTTP(
 	}
 	for _, o := range req.Outputs {
 		classes, err := jsonClasses(o.Parameters.Classification)
-		at, shared := o.Parameters.place()
 		if err == nil {
-			err = inf.want(o.Name, classes, shared)
-		}
-		if err == nil && shared {
-			err = held.output(o.Name, at)
+			err = inf.want(o.Name, classes, o.Parameters.place(), use)
 		}
 		if err != nil {
 			return nil, err
@@ -223,33 +152,25 @@ func split(body []byte, length string) (head, tail []byte, err error) {
 	return body[:n], body[n:], nil
 }
 
-func (s *Server) parseInput(in *jsonInput, tail []byte, held *regionUse) (tensor, []byte, error) {
-	t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
-	if t.typ == nil {
-		return t, tail, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
+func (s *Server) parseInput(in *jsonInput, tail []byte, use *resources) (_ tensor, _ []byte, err error) {
+	t, p := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}, in.Parameters
+	switch size := p.BinarySize; {
+	case t.typ == nil:
+		err = invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
+	case p.Region != "":
+		t.data, err = use.input(p.place())
+	case size != nil && in.Data != nil:
+		err = invalid("input '%s' has both 'data' and 'binary_data_size'", in.Name)
+	case size != nil && (*size < 0 || *size > int64(len(tail))):
+		err = invalid("unexpected size for input '%s', expecting %d additional bytes but %d are left",
+			in.Name, *size, len(tail))
+	case size != nil:
+		t.data, tail = tail[:*size:*size], tail[*size:]
+	case in.Data == nil:
+		err = invalid("input '%s' has neither 'data' nor 'binary_data_size'", in.Name)
+	default:
+		t.data, err = t.fromJSON(in.Data)
 	}
-	if at, ok := in.Parameters.place(); ok {
-		var err error
-		t.data, err = held.input(at)
-		return t, tail, err
-	}
-	if size := in.Parameters.BinarySize; size != nil {
-		if in.Data != nil {
-			return t, tail, invalid("input '%s' has both 'data' and 'binary_data_size'", in.Name)
-		}
-		if *size < 0 || *size > int64(len(tail)) {
-			return t, tail,
-				invalid("unexpected size for input '%s', expecting %d additional bytes but %d are left",
-					in.Name, *size, len(tail))
-		}
-		t.data = tail[:*size:*size]
-		return t, tail[*size:], nil
-	}
-	if in.Data == nil {
-		return t, tail, invalid("input '%s' has neither 'data' nor 'binary_data_size'", in.Name)
-	}
-	var err error
-	t.data, err = t.fromJSON(in.Data)
 	return t, tail, err
 }
 
@@ -277,39 +198,35 @@ func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 
 // writeReply sends the outputs, each as JSON or in the binary tail as requested.
 func (s *Server) writeReply(
-	w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor, held *regionUse,
-) {
+	w http.ResponseWriter, r *http.Request, req *jsonRequest, inf *inference, use *resources,
+) error {
 	reply := jsonReply{
-		ID: req.ID, ModelName: m.name, ModelVersion: version, Outputs: make([]jsonResult, len(out)),
+		ID: req.ID, ModelName: inf.model.name, ModelVersion: version, Outputs: make([]jsonResult, len(inf.results)),
 	}
 	var tail [][]byte
-	for i, t := range out {
-		res := jsonResult{Name: t.name, Datatype: t.typ.name, Shape: t.shape}
-		if put, err := held.put(t); err != nil {
-			writeFailure(w, err)
-			return
-		} else if put {
-			reply.Outputs[i] = res
-			continue
-		}
-		if req.binary(t.name) {
+	for i, t := range inf.results {
+		res := &reply.Outputs[i]
+		res.Name, res.Datatype, res.Shape = t.name, t.typ.name, t.shape
+		put, err := use.put(t)
+		switch {
+		case put || err != nil:
+		case req.binary(t.name):
 			res.Parameters = &resultParameters{len(t.data)}
 			tail = append(tail, t.data)
-		} else if data, err := t.typ.encode(t.data); err != nil {
-			// NaN and infinities have no JSON form.
-			writeFailure(w, invalid("output '%s' cannot be written as JSON: %v", t.name, err))
-			return
-		} else {
-			res.Data = data
+		default:
+			if res.Data, err = t.typ.encode(t.data); err != nil { // NaN and infinities have no JSON form
+				err = invalid("output '%s' cannot be written as JSON: %v", t.name, err)
+			}
 		}
-		reply.Outputs[i] = res
+		if err != nil {
+			return err
+		}
 	}
 	head, err := json.Marshal(&reply)
 	if err != nil {
-		writeFailure(w, err)
-		return
+		return err
 	}
-	s.writeBody(w, r, head, tail)
+	return s.writeBody(w, r, head, tail)
 }
 
 // binary reports whether the request wants this output in the binary tail.
@@ -326,79 +243,4 @@ func (req *jsonRequest) binary(name string) bool {
 func (req *jsonRequest) shared(name string) bool {
 	return slices.ContainsFunc(req.Outputs,
 		func(o jsonOutput) bool { return o.Name == name && o.Parameters.Region != "" })
-}
-
-// writeBody sends head and tail, with the configured pause after the HTTP head.
-func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, tail [][]byte) {
-	h := w.Header()
-	if tail == nil {
-		h["Content-Type"] = []string{"application/json"}
-	} else {
-		h["Content-Type"] = []string{"application/octet-stream"}
-		h[headerLength] = []string{strconv.Itoa(len(head))}
-	}
-	body, err := encoded(w, r, append([][]byte{head}, tail...))
-	if err != nil {
-		writeFailure(w, err)
-		return
-	}
-	size := 0
-	for _, b := range body {
-		size += len(b)
-	}
-	h["Content-Length"] = []string{strconv.Itoa(size)}
-	w.WriteHeader(http.StatusOK)
-	if s.config.SlowBody > 0 {
-		_ = http.NewResponseController(w).Flush()
-		if sleep(r.Context(), s.config.SlowBody) != nil {
-			return
-		}
-	}
-	// A failed write means that the client is gone.
-	for _, b := range body {
-		_, _ = w.Write(b)
-	}
-}
-
-// writeFailure answers with an error in the protocol's JSON form. Its < and > are not escaped,
-// since clients show the body's first bytes.
-func writeFailure(w http.ResponseWriter, err error) {
-	f := asFailure(err)
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	// A struct of one string can always be encoded.
-	_ = enc.Encode(struct {
-		Error string `json:"error"`
-	}{f.text})
-	body.Truncate(body.Len() - 1) // the encoder's newline
-	h := w.Header()
-	h["Content-Type"] = []string{"application/json"}
-	h["Content-Length"] = []string{strconv.Itoa(body.Len())}
-	w.WriteHeader(f.http)
-	_, _ = w.Write(body.Bytes())
-}
-
-// resetPeer ends the connection with a reset if the transport has one.
-func resetPeer(w http.ResponseWriter) {
-	c, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	resetConn(c)
-}
-
-// resetConn closes c so that unsent bytes are dropped and the peer gets a reset.
-func resetConn(c net.Conn) {
-	for {
-		u, ok := c.(interface{ NetConn() net.Conn })
-		if !ok {
-			break
-		}
-		c = u.NetConn()
-	}
-	if t, ok := c.(*net.TCPConn); ok {
-		_ = t.SetLinger(0)
-	}
-	_ = c.Close()
 }

@@ -3,28 +3,15 @@ package builtin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"google.golang.org/grpc/codes"
 )
 
 // errReset makes a protocol's handler reset the connection instead of answering.
 var errReset = errors.New("connection cut on purpose")
-
-// results counts requests by outcome.
-type results struct {
-	OK        atomic.Uint64
-	Invalid   atomic.Uint64 // refused: unknown model, wrong inputs
-	Failed    atomic.Uint64 // simulated failure
-	Reset     atomic.Uint64 // simulated reset
-	Rejected  atomic.Uint64 // queue full, or shutting down
-	Cancelled atomic.Uint64 // the client left first
-}
 
 // faults draws the fault of each request, in the order of arrival.
 type faults struct {
@@ -64,59 +51,64 @@ func (f *faults) reseed(seed uint64) {
 }
 
 // infer runs the steps that both protocols share, from a request that has just been read to its
-// outputs. parse converts the wire form to an inference once the arrival is stamped; on errReset
+// results. parse converts the wire form to an inference once the arrival is stamped; on errReset
 // the connection has to be reset.
 func (s *Server) infer(
 	ctx context.Context, name, v string, parse func(*model) (*inference, error),
-) (*inference, *model, []tensor, error) {
+) (*inference, error) {
 	now, first := s.arrivals.stamp()
-	r, m, out, err := s.answer(ctx, now, first, name, v, parse)
+	r, err := s.answer(ctx, now, first, name, v, parse)
 	s.count(err)
-	return r, m, out, err
+	return r, err
 }
 
 func (s *Server) answer(
 	ctx context.Context, now, first int64, name, v string, parse func(*model) (*inference, error),
-) (*inference, *model, []tensor, error) {
+) (*inference, error) {
 	fail, reset := s.faults.draw()
 	if err := sleep(ctx, s.faults.wait(time.Duration(now-first))); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	if reset {
-		return nil, nil, nil, errReset
+		return nil, errReset
 	}
 	m, err := s.find(name, v)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	r, err := parse(m)
+	var j *job
+	if err == nil {
+		r.model, r.arrived = m, now
+		j, err = r.enter()
+	}
 	if err != nil {
 		m.stats.failed(s.clock.now() - now)
-		return nil, nil, nil, err
+		return nil, err
 	}
-	r.arrived = now
-	in, rows, bad := m.check(r)
-	if bad != nil {
-		m.stats.failed(s.clock.now() - now)
-		return nil, nil, nil, bad
-	}
-	if m.sequences != nil {
-		r.turn.wait()
-		in, bad = m.sequences.addStep(r, m.name, in)
-		if r.turn.done(); bad != nil {
-			m.stats.failed(s.clock.now() - now)
-			return nil, nil, nil, bad
-		}
-	}
-	j := &job{in: in, rows: rows, fail: fail, arrived: now, done: make(chan struct{})}
+	j.fail = fail
 	if err := m.do(ctx, r, j); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	if m.moves != nil {
-		return r, m, j.out, nil
+	if r.results = j.out; m.moves == nil {
+		r.results, err = s.wanted(r, j.out)
 	}
-	out, err := s.wanted(m, r, j.out)
-	return r, m, out, err
+	return r, err
+}
+
+// enter checks r, and enters it into its sequence.
+func (r *inference) enter() (*job, error) {
+	m := r.model
+	in, rows, err := m.check(r)
+	if err == nil && m.sequences != nil {
+		r.turn.wait()
+		in, err = m.sequences.addStep(r, m.name, in)
+		r.turn.done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &job{in: in, rows: rows, arrived: r.arrived, done: make(chan struct{})}, nil
 }
 
 // do runs j through the model's queue, that of an ensemble through its steps.
@@ -151,28 +143,26 @@ func (m *model) do(ctx context.Context, r *inference, j *job) error {
 
 // simulated returns a simulated failure.
 func simulated(id, model string) *failure {
-	return &failure{
-		http.StatusInternalServerError, codes.Internal,
-		fmt.Sprintf("%ssimulated failure of model '%s'", errorPrefix(id), model),
-	}
+	return internal("%ssimulated failure of model '%s'", errorPrefix(id), model)
 }
 
 // count adds the outcome of a request to the results.
 func (s *Server) count(err error) {
 	var f *failure
+	n := &s.counter.results
 	switch {
 	case err == nil:
-		s.results.OK.Add(1)
+		s.counter.add(&n.OK)
 	case errors.Is(err, errReset):
-		s.results.Reset.Add(1)
+		s.counter.add(&n.Reset)
 	case !errors.As(err, &f):
-		s.results.Cancelled.Add(1)
+		s.counter.add(&n.Cancelled)
 	case f.http == http.StatusServiceUnavailable:
-		s.results.Rejected.Add(1)
+		s.counter.add(&n.Rejected)
 	case f.http == http.StatusInternalServerError:
-		s.results.Failed.Add(1)
+		s.counter.add(&n.Failed)
 	default:
-		s.results.Invalid.Add(1)
+		s.counter.add(&n.Invalid)
 	}
 }
 
@@ -183,7 +173,7 @@ func (s *Server) find(name, v string) (*model, error) {
 		return nil, unknownModel(name)
 	}
 	if v != "" && v != version {
-		return nil, unknownVersion(name, v)
+		return nil, notFound("Request for unknown model: '%s' version %s is not found", name, v)
 	}
 	return m, nil
 }
@@ -215,5 +205,3 @@ func (b *budget) reserve(n int64) bool {
 	}
 	return true
 }
-
-func (b *budget) release(n int64) { b.left.Add(n) }

@@ -13,7 +13,6 @@ import (
 	"math/big"
 	"net"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -22,42 +21,40 @@ import (
 // countingListener counts accepted connections.
 type countingListener struct {
 	net.Listener
-	n *atomic.Uint64
+	counter *counter
+	n       *uint64
 }
 
 func (l countingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err == nil {
-		l.n.Add(1)
+		l.counter.add(l.n)
 	}
 	return c, err
 }
 
 // listen opens a loopback listener at where (Config.HTTP) and returns its URL.
-func listen(ctx context.Context, where, scheme string, n *atomic.Uint64) (net.Listener, string, error) {
+func listen(ctx context.Context, where, scheme string) (l net.Listener, url string, err error) {
 	var lc net.ListenConfig
 	if path, ok := strings.CutPrefix(where, "unix:"); ok {
-		l, err := lc.Listen(ctx, "unix", path)
-		if err != nil {
-			return nil, "", fmt.Errorf("listen for %s: %w", scheme, err)
+		l, err = lc.Listen(ctx, "unix", path)
+		url = scheme + "+unix://" + path
+	} else {
+		host, _, splitErr := net.SplitHostPort(where)
+		if splitErr != nil {
+			return nil, "", fmt.Errorf("listen for %s at %q: %w", scheme, where, splitErr)
 		}
-		return countingListener{l, n}, scheme + "+unix://" + path, nil
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return nil, "", fmt.Errorf("listen for %s at %q: %s is not a loopback address", scheme, where, host)
+		}
+		if l, err = lc.Listen(ctx, "tcp", where); err == nil {
+			url = scheme + "://" + l.Addr().String()
+		}
 	}
-	if where == "" {
-		where = "127.0.0.1:0"
-	}
-	host, _, err := net.SplitHostPort(where)
-	if err != nil {
-		return nil, "", fmt.Errorf("listen for %s at %q: %w", scheme, where, err)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, "", fmt.Errorf("listen for %s at %q: %s is not a loopback address", scheme, where, host)
-	}
-	l, err := lc.Listen(ctx, "tcp", where)
 	if err != nil {
 		return nil, "", fmt.Errorf("listen for %s: %w", scheme, err)
 	}
-	return countingListener{l, n}, scheme + "://" + l.Addr().String(), nil
+	return l, url, nil
 }
 
 // selfSigned returns a certificate for loopback, valid for a day, and the PEM that verifies it.

@@ -13,9 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
@@ -25,7 +22,7 @@ func (s *Server) load(name string, loaded bool) error {
 	m := s.models[name]
 	switch {
 	case m == nil && loaded:
-		return fmt.Errorf("failed to load '%s', failed to poll from model repository", name)
+		return internal("failed to load '%s', failed to poll from model repository", name)
 	case m != nil:
 		m.unloaded.Store(!loaded)
 		m.sequences.load(loaded)
@@ -57,47 +54,27 @@ func (s *Server) index(ready bool) []indexed {
 	return list
 }
 
-// httpIndex answers with the index; the body may be empty, or ask for ready models only.
-func (s *Server) httpIndex(w http.ResponseWriter, r *http.Request) {
+// httpIndex returns the index; the body may be empty, or ask for ready models only.
+func (s *Server) httpIndex(r *http.Request) (any, error) {
 	var want struct{ Ready bool }
 	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&want); err != nil &&
 		!errors.Is(err, io.EOF) {
-		writeFailure(w,
-			&failure{
-				http.StatusBadRequest, codes.InvalidArgument, "failed to parse the request JSON buffer: " + err.Error(),
-			})
-		return
+		return nil, invalid("failed to parse the request JSON buffer: %v", err)
 	}
-	writeJSON(w, http.StatusOK, s.index(want.Ready))
+	return s.index(want.Ready), nil
 }
 
 // RepositoryIndex implements the service.
 func (s grpcService) RepositoryIndex(
 	_ context.Context, r *pb.RepositoryIndexRequest,
 ) (*pb.RepositoryIndexResponse, error) {
-	reply := &pb.RepositoryIndexResponse{}
-	for _, m := range s.index(r.Ready) {
-		reply.Models = append(reply.Models,
-			&pb.RepositoryIndexResponse_ModelIndex{Name: m.Name, Version: m.Version, State: m.State, Reason: m.Reason})
-	}
-	return reply, nil
-}
-
-func (s *Server) httpLoad(loaded bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if err := s.load(r.PathValue("model"), loaded); err != nil {
-			writeFailure(w, &failure{http.StatusInternalServerError, codes.Internal, err.Error()})
-		}
-	}
+	return toMessage(map[string]any{"models": s.index(r.Ready)}, &pb.RepositoryIndexResponse{})
 }
 
 func (s grpcService) RepositoryModelLoad(
 	_ context.Context, r *pb.RepositoryModelLoadRequest,
 ) (*pb.RepositoryModelLoadResponse, error) {
-	if err := s.load(r.ModelName, true); err != nil {
-		return nil, status.Error(codes.Internal, err.Error())
-	}
-	return &pb.RepositoryModelLoadResponse{}, nil
+	return &pb.RepositoryModelLoadResponse{}, s.load(r.ModelName, true)
 }
 
 func (s grpcService) RepositoryModelUnload(
@@ -135,10 +112,10 @@ func (s *settings) set(values map[string]any) (map[string]any, error) {
 	for name, v := range values {
 		old, ok := next[name]
 		if !ok {
-			return nil, fmt.Errorf("unknown setting '%s'", name)
+			return nil, invalid("unknown setting '%s'", name)
 		}
 		if fmt.Sprintf("%T", old) != fmt.Sprintf("%T", v) {
-			return nil, fmt.Errorf("setting '%s' cannot be %v", name, v)
+			return nil, invalid("setting '%s' cannot be %v", name, v)
 		}
 		next[name] = v
 	}
@@ -147,7 +124,7 @@ func (s *settings) set(values map[string]any) (map[string]any, error) {
 }
 
 // httpSettings returns the settings, after the changes of a POST.
-func (s *settings) httpSettings(w http.ResponseWriter, r *http.Request) {
+func (s *settings) httpSettings(r *http.Request) (any, error) {
 	values := map[string]any{}
 	if r.Method == http.MethodPost {
 		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -155,8 +132,7 @@ func (s *settings) httpSettings(w http.ResponseWriter, r *http.Request) {
 			err = json.Unmarshal(body, &values)
 		}
 		if err != nil {
-			writeFailure(w, &failure{http.StatusBadRequest, codes.InvalidArgument, "failed to parse the settings"})
-			return
+			return nil, invalid("failed to parse the settings")
 		}
 	}
 	for name, v := range values {
@@ -171,12 +147,7 @@ func (s *settings) httpSettings(w http.ResponseWriter, r *http.Request) {
 			values[name] = texts
 		}
 	}
-	all, err := s.set(values)
-	if err != nil {
-		writeFailure(w, &failure{http.StatusBadRequest, codes.InvalidArgument, err.Error()})
-		return
-	}
-	writeJSON(w, http.StatusOK, all)
+	return s.set(values)
 }
 
 func (s grpcService) TraceSetting(
@@ -191,7 +162,7 @@ func (s grpcService) TraceSetting(
 	}
 	all, err := s.trace.set(values)
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, err
 	}
 	out := &pb.TraceSettingResponse{Settings: map[string]*pb.TraceSettingResponse_SettingValue{}}
 	for name, v := range all {
@@ -220,7 +191,7 @@ func (s grpcService) LogSettings(
 	}
 	all, err := s.logs.set(values)
 	if err != nil {
-		return nil, status.Error(codes.InvalidArgument, err.Error())
+		return nil, err
 	}
 	out := &pb.LogSettingsResponse{Settings: map[string]*pb.LogSettingsResponse_SettingValue{}}
 	for name, v := range all {
@@ -241,50 +212,33 @@ func (s grpcService) LogSettings(
 // metrics serves the statistics in Prometheus' text format, under Triton's names, times in
 // microseconds.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	type family struct {
-		name, help string
-		of         func(*modelStats) uint64
+	families := [...][2]string{
+		{"request_success", "Number of successful inference requests"},
+		{"request_failure", "Number of failed inference requests"},
+		{"count", "Number of inferences"},
+		{"exec_count", "Number of model executions"},
+		{"request_duration_us", "Cumulative duration of requests"},
+		{"queue_duration_us", "Cumulative duration in the queue"},
+		{"compute_infer_duration_us", "Cumulative duration of inference"},
 	}
-	us := func(of func(*inferStats) duration) func(*modelStats) uint64 {
-		return func(m *modelStats) uint64 { return of(&m.InferenceStats).NS / 1000 }
-	}
-	families := []family{
-		{
-			"nv_inference_request_success", "Number of successful inference requests",
-			func(m *modelStats) uint64 { return m.InferenceStats.Success.Count },
-		},
-		{
-			"nv_inference_request_failure", "Number of failed inference requests",
-			func(m *modelStats) uint64 { return m.InferenceStats.Fail.Count },
-		},
-		{"nv_inference_count", "Number of inferences", func(m *modelStats) uint64 { return m.InferenceCount }},
-		{
-			"nv_inference_exec_count", "Number of model executions",
-			func(m *modelStats) uint64 { return m.ExecutionCount },
-		},
-		{
-			"nv_inference_request_duration_us", "Cumulative duration of requests",
-			us(func(i *inferStats) duration { return i.Success }),
-		},
-		{
-			"nv_inference_queue_duration_us", "Cumulative duration in the queue",
-			us(func(i *inferStats) duration { return i.Queue }),
-		},
-		{
-			"nv_inference_compute_infer_duration_us", "Cumulative duration of inference",
-			us(func(i *inferStats) duration { return i.ComputeInfer }),
-		},
+	var lines [len(families)][]string
+	for _, m := range slices.SortedFunc(slices.Values(s.order),
+		func(a, b *model) int { return strings.Compare(a.name, b.name) }) {
+		n := m.stats.snapshot()
+		i := &n.InferenceStats
+		for k, v := range [len(families)]uint64{
+			i.Success.Count, i.Fail.Count, n.InferenceCount, n.ExecutionCount,
+			i.Success.NS / 1000, i.Queue.NS / 1000, i.ComputeInfer.NS / 1000,
+		} {
+			lines[k] = append(lines[k], fmt.Sprintf("{model=%q,version=%q} %d\n", m.name, version, v))
+		}
 	}
 	var b strings.Builder
-	all := make([]modelStats, len(s.order))
-	for i, m := range s.order {
-		all[i] = m.stats.snapshot()
-	}
-	slices.SortFunc(all, func(a, b modelStats) int { return strings.Compare(a.Name, b.Name) })
-	for _, f := range families {
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", f.name, f.help, f.name)
-		for i := range all {
-			fmt.Fprintf(&b, "%s{model=%q,version=%q} %d\n", f.name, all[i].Name, all[i].Version, f.of(&all[i]))
+	for k, f := range families {
+		name := "nv_inference_" + f[0]
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", name, f[1], name)
+		for _, line := range lines[k] {
+			b.WriteString(name + line)
 		}
 	}
 	b.WriteString("# HELP nv_inference_pending_request_count Requests that wait for execution\n# TYPE " +

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // failure is an error reply, with the texts and codes of both protocols.
@@ -19,21 +20,23 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
+// GRPCStatus returns the status that gRPC answers with.
+func (f *failure) GRPCStatus() *status.Status { return status.New(f.grpc, f.text) }
+
 func invalid(format string, a ...any) *failure {
 	return &failure{http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf(format, a...)}
 }
 
-func unknownModel(name string) *failure {
-	return &failure{
-		http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' is not found", name),
-	}
+func notFound(format string, a ...any) *failure {
+	return &failure{http.StatusNotFound, codes.NotFound, fmt.Sprintf(format, a...)}
 }
 
-func unknownVersion(name, v string) *failure {
-	return &failure{
-		http.StatusNotFound, codes.NotFound,
-		fmt.Sprintf("Request for unknown model: '%s' version %s is not found", name, v),
-	}
+func internal(format string, a ...any) *failure {
+	return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf(format, a...)}
+}
+
+func unknownModel(name string) *failure {
+	return notFound("Request for unknown model: '%s' is not found", name)
 }
 
 // notUnary refuses a decoupled model where a request has one response.
@@ -54,8 +57,10 @@ func unavailable(id, model string, why error) *failure {
 // inference is a request for a model, of either protocol.
 type inference struct {
 	id      string
+	model   *model
 	inputs  []tensor
 	outputs []wantedOutput // empty: all
+	results []tensor       // of the model; of a decoupled one its inputs
 	arrived int64          // of the server's clock
 	// sequence is the request's position in its sequence.
 	sequence sequenceStep
@@ -69,13 +74,16 @@ type wantedOutput struct {
 	classes uint32
 }
 
-// want adds an output.
-func (r *inference) want(name string, classes uint32, shared bool) error {
-	if classes > 0 && shared {
+// want adds an output, which is written to a place if that has a region.
+func (r *inference) want(name string, classes uint32, at place, use *resources) error {
+	if classes > 0 && at.region != "" {
 		return invalid("Output can't set both 'shared_memory_region' and 'classification'")
 	}
 	r.outputs = append(r.outputs, wantedOutput{name, classes})
-	return nil
+	if at.region == "" {
+		return nil
+	}
+	return use.output(name, at)
 }
 
 // wants returns how r names an output; false if it does not.
@@ -242,7 +250,7 @@ func dims(shape []int64) string {
 
 // wanted returns the outputs that r asks for, each once, in the model's order and the form that r
 // asks for.
-func (s *Server) wanted(m *model, r *inference, out []tensor) ([]tensor, error) {
+func (s *Server) wanted(r *inference, out []tensor) ([]tensor, error) {
 	if len(r.outputs) == 0 {
 		return out, nil
 	}
@@ -254,7 +262,7 @@ func (s *Server) wanted(m *model, r *inference, out []tensor) ([]tensor, error) 
 		}
 		if o.classes > 0 {
 			var err error
-			if t, err = s.classify(m, t, o.classes); err != nil {
+			if t, err = s.classify(r.model, t, o.classes); err != nil {
 				return nil, err
 			}
 		}
@@ -270,5 +278,5 @@ func asFailure(err error) *failure {
 	if errors.As(err, &f) {
 		return f
 	}
-	return &failure{http.StatusInternalServerError, codes.Internal, err.Error()}
+	return internal("%v", err)
 }

@@ -9,6 +9,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -41,8 +42,7 @@ type Server struct {
 	arrivals *arrivals
 	sendings responseTimes
 	faults   faults
-	results  results
-	conns    connections
+	counter  counter
 	bodies   budget
 	trace    *settings
 	logs     *settings
@@ -114,18 +114,20 @@ func (s *Server) open(ctx context.Context) error {
 	s.stop = stop
 	infer := s.routes()
 	s.control(infer)
-	l, url, err := listen(ctx, s.config.HTTP, schemes[0], &s.conns.HTTP)
+	const anyPort = "127.0.0.1:0"
+	count := &s.counter.connections
+	l, url, err := listen(ctx, cmp.Or(s.config.HTTP, anyPort), schemes[0])
 	if err != nil {
 		return err
 	}
 	s.urls.HTTP = url
-	s.serveHTTP(base, l, infer, secure)
-	if l, url, err = listen(ctx, s.config.GRPC, schemes[1], &s.conns.GRPC); err != nil {
+	s.serveHTTP(base, countingListener{l, &s.counter, &count.HTTP}, infer, secure)
+	if l, url, err = listen(ctx, cmp.Or(s.config.GRPC, anyPort), schemes[1]); err != nil {
 		return err
 	}
 	s.urls.GRPC = url
-	s.serveGRPC(l, secure)
-	if l, url, err = listen(ctx, "", "http", &s.conns.Control); err != nil {
+	s.serveGRPC(countingListener{l, &s.counter, &count.GRPC}, secure)
+	if l, url, err = listen(ctx, anyPort, "http"); err != nil {
 		return err
 	}
 	s.urls.Control = url

@@ -3,7 +3,6 @@ package builtin
 import (
 	"bytes"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"google.golang.org/grpc/codes"
@@ -70,9 +69,7 @@ func (s *regions) register(r regionStatus) error {
 	case err != nil && r.memory == cudaMemory:
 		return invalid("failed to register shared memory region: invalid args")
 	case err != nil:
-		return &failure{
-			http.StatusInternalServerError, codes.Internal, "Unable to open shared memory region: '" + r.key + "'",
-		}
+		return internal("Unable to open shared memory region: '%s'", r.key)
 	}
 	if s.byID == nil {
 		s.byID = map[string]*shared{}
@@ -101,10 +98,7 @@ func (s *regions) unregister(m memory, name string) error {
 			continue
 		}
 		if r.users > 0 {
-			return &failure{
-				http.StatusInternalServerError, codes.Internal,
-				"Cannot unregister shared memory region '" + id + "', it is currently in use.",
-			}
+			return internal("Cannot unregister shared memory region '%s', it is currently in use.", id)
 		}
 		unmapShared(r.bytes)
 		delete(s.byID, id)
@@ -119,18 +113,10 @@ func (s *regions) list(m memory, name string) ([]regionStatus, error) {
 	switch r := s.byID[name]; {
 	case name == "":
 	case r == nil:
-		return nil,
-			&failure{
-				http.StatusNotFound, codes.NotFound,
-				"Unable to find " + string(m) + " shared memory region: '" + name + "'",
-			}
+		return nil, notFound("Unable to find %s shared memory region: '%s'", m, name)
 	case r.status.memory != m:
-		return nil,
-			&failure{
-				http.StatusNotFound, codes.NotFound,
-				"The region named '" + name + "' is registered as " + r.status.memory.title() + " shared memory, not " +
-					m.title() + " shared memory",
-			}
+		return nil, notFound("The region named '%s' is registered as %s shared memory, not %s shared memory",
+			name, r.status.memory.title(), m.title())
 	}
 	list := []regionStatus{}
 	for id, r := range s.byID {
@@ -139,10 +125,6 @@ func (s *regions) list(m memory, name string) ([]regionStatus, error) {
 		}
 	}
 	return list, nil
-}
-
-func unknownRegion(name string) error {
-	return &failure{http.StatusNotFound, codes.NotFound, "Unable to find shared memory region: '" + name + "'"}
 }
 
 // close unmaps all regions; no request may be in flight.
@@ -161,14 +143,33 @@ type place struct {
 	offset, size uint64
 }
 
-// regionUse holds the regions that one request uses; done releases them.
-type regionUse struct {
+// resources holds the bytes and the regions that one request uses; done releases them.
+type resources struct {
+	budget  *budget
+	bytes   int64
 	of      *regions
 	used    []*shared
 	outputs map[string]place
 }
 
-func (h *regionUse) done() {
+func (s *Server) use() *resources { return &resources{budget: &s.bodies, of: &s.regions} }
+
+// reserve reserves n bytes in the budget, or returns false if fewer are left.
+func (h *resources) reserve(n int64) bool {
+	ok := h.budget.reserve(n)
+	if ok {
+		h.bytes += n
+	}
+	return ok
+}
+
+func (h *resources) release(n int64) {
+	h.budget.left.Add(n)
+	h.bytes -= n
+}
+
+func (h *resources) done() {
+	h.release(h.bytes)
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	for _, r := range h.used {
@@ -178,10 +179,10 @@ func (h *regionUse) done() {
 }
 
 // find returns the bytes of a place, which stay mapped until done. The caller holds the lock.
-func (h *regionUse) find(p place) ([]byte, error) {
+func (h *resources) find(p place) ([]byte, error) {
 	r := h.of.byID[p.region]
 	if r == nil {
-		return nil, unknownRegion(p.region)
+		return nil, notFound("Unable to find shared memory region: '%s'", p.region)
 	}
 	size := uint64(len(r.bytes))
 	if p.offset > size || p.size > size-p.offset {
@@ -193,7 +194,7 @@ func (h *regionUse) find(p place) ([]byte, error) {
 }
 
 // input copies a tensor from its place.
-func (h *regionUse) input(p place) ([]byte, error) {
+func (h *resources) input(p place) ([]byte, error) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	b, err := h.find(p)
@@ -201,7 +202,7 @@ func (h *regionUse) input(p place) ([]byte, error) {
 }
 
 // output sets the place of an output.
-func (h *regionUse) output(name string, p place) error {
+func (h *resources) output(name string, p place) error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	_, err := h.find(p)
@@ -213,16 +214,14 @@ func (h *regionUse) output(name string, p place) error {
 }
 
 // put writes an output to its place. It returns false if the output belongs in the reply.
-func (h *regionUse) put(t tensor) (bool, error) {
+func (h *resources) put(t tensor) (bool, error) {
 	p, ok := h.outputs[t.name]
 	if !ok {
 		return false, nil
 	}
 	if uint64(len(t.data)) > p.size {
-		return true, &failure{http.StatusInternalServerError, codes.Internal, "shared memory size specified " +
-			"with the request for output '" + t.name +
-			"' (" + strconv.FormatUint(p.size, 10) + " bytes) should be at least " + strconv.Itoa(len(t.data)) +
-			" bytes to hold the results"}
+		return true, internal("shared memory size specified with the request for output '%s' (%d bytes) should be "+
+			"at least %d bytes to hold the results", t.name, p.size, len(t.data))
 	}
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
