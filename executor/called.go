@@ -59,7 +59,7 @@ func (su *setup) callTree(
 	if err := walk(&e.Signature); err != nil {
 		note = err.Error()
 	}
-	for _, text := range t.Plan.Composing {
+	for _, text := range t.Plan.ComposingModels {
 		model, version, _ := strings.Cut(text, ":")
 		if known(model, version) {
 			continue

@@ -44,7 +44,7 @@ func traceSettings(t *scenario.Trace) []backends.Parameter {
 	if t == nil {
 		return nil
 	}
-	levels := t.Levels
+	levels := t.Level
 	if levels == nil {
 		levels = []string{"TIMESTAMPS"}
 	}

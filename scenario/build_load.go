@@ -1,14 +1,12 @@
 package scenario
 
 import (
-	"time"
-
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// newLoad is the plain form of a load that was checked.
-func (r *reading) newLoad(l *language.Load) (Load, source.Pos) {
+// load makes the plain form of a load that was checked, and tells where its key is.
+func (b *builder) load(l *language.Load) (Load, source.Pos) {
 	at := func(key string) source.Pos { return l.At.Node.Entry(key).KeyPos }
 	switch {
 	case l.Concurrency != nil:
@@ -18,74 +16,23 @@ func (r *reading) newLoad(l *language.Load) (Load, source.Pos) {
 		}
 		return Concurrency{Level: newQuantity(l.Concurrency, inFlight()), Think: think}, at("concurrency")
 	case l.Intervals != nil:
-		i := l.Intervals
-		return Intervals{
-			File: r.path(i.File), Unit: unitOf(i.Unit), First: i.First.V, AtEnd: i.AtEnd.V,
-			Pool: newPool(l),
-		}, at("intervals")
+		var intervals Intervals
+		b.copy(&intervals, l.Intervals)
+		b.copy(&intervals.Pool, l)
+		return intervals, at("intervals")
 	case l.Schedule != nil:
-		s := l.Schedule
-		schedule := Schedule{
-			Unit: unitOf(s.Unit), Speed: float64(s.Speed.V), From: s.From.V, To: s.To.Or(0),
-			Pool: newPool(l),
-		}
-		if s.File != nil {
-			file := r.path(s.File)
-			schedule.File = &file
-		}
+		var schedule Schedule
+		b.copy(&schedule, l.Schedule)
+		b.copy(&schedule.Pool, l)
 		return schedule, at("schedule")
 	}
-	return Rate{
-		Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals), Of: l.Of.V,
-		Pool: newPool(l),
-	}, at("rate")
-}
-
-// newSequences is how a stage says that its requests form sequences, nil where it does not.
-func newSequences(s *language.Stage) *Sequences {
-	q := s.Play.Sequences
-	if q == nil {
-		return nil
+	rate := Rate{Level: newQuantity(l.Rate, perSecond())}
+	b.copy(&rate, l)
+	b.copy(&rate.Pool, l)
+	if rate.Arrivals.Word == "poisson" {
+		rate.Arrivals.CV = 1
 	}
-	pos := s.At.Node.Entry("sequences").KeyPos
-	out := &Sequences{Pos: pos, IDsPos: pos, Live: int(q.Live.V), Serial: q.Serial.V}
-	out.From, out.To = identities()
-	if q.At.Node.Entry("length") != nil {
-		out.Length = newDist(q.Length)
-	}
-	if ids := q.IDs; ids != nil {
-		out.From, out.To, out.Text, out.IDsPos = uint64(ids.From.V), uint64(ids.To.V), ids.Text.V, ids.At.Pos()
-	}
-	return out
-}
-
-func newPool(l *language.Load) Pool {
-	return Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V}
-}
-
-// unitOf is a unit of time by its word; 0 without one.
-func unitOf(word *language.Val[string]) time.Duration {
-	switch word.Or("") {
-	case "ns":
-		return time.Nanosecond
-	case "us":
-		return time.Microsecond
-	case "ms":
-		return time.Millisecond
-	case "s":
-		return time.Second
-	}
-	return 0
-}
-
-func newArrivals(a *language.Arrivals) Arrivals {
-	switch {
-	case a.Word == nil:
-		return Arrivals{CV: float64(a.CV.V), Exact: a.Exact.V}
-	case a.Word.V == "poisson":
-		return Arrivals{Word: a.Word.V, CV: 1}
-	}
-	return Arrivals{Word: a.Word.V}
+	return rate, at("rate")
 }
 
 // newQuantity is the plain form of a quantity that was checked.
@@ -159,8 +106,8 @@ func newConditions(r *language.Conditions) []Condition {
 	return all
 }
 
-// newExtent is how long a stage lasts, and where that is said: at the load where it ends by itself.
-func newExtent(s *language.Stage, load source.Pos) (Extent, source.Pos) {
+// extent returns how long a stage lasts, and where that is said: at the load where it ends by itself.
+func (b *builder) extent(s *language.Stage, load source.Pos) (Extent, source.Pos) {
 	p := s.Play
 	at := func(key string) source.Pos { return s.At.Node.Entry(key).KeyPos }
 	switch {
@@ -171,13 +118,7 @@ func newExtent(s *language.Stage, load source.Pos) (Extent, source.Pos) {
 	case p.Until.Word != nil:
 		return UntilOthers{}, at("until")
 	}
-	stable := p.Until.Stable
-	u := UntilStable{
-		Windows: int(stable.Windows.V), Window: stable.Window.V, Within: float64(stable.Within.V),
-		MaxWindows: int(stable.MaxWindows.V),
-	}
-	for _, m := range stable.Metrics {
-		u.Metrics = append(u.Metrics, m.V)
-	}
+	var u UntilStable
+	b.copy(&u, p.Until.Stable)
 	return u, at("until")
 }

@@ -30,10 +30,10 @@ func (c *checker) plan() {
 	checkNames(c, "target", c.raw.Targets)
 	checkNames(c, "dataset", c.raw.Datasets)
 	checkNames(c, "slo", c.raw.SLOs)
-	for _, t := range c.targets() {
+	for _, t := range targetsOf(c.raw) {
 		c.target(t.Value)
 	}
-	for _, ds := range c.datasets() {
+	for _, ds := range datasetsOf(c.raw) {
 		c.dataset(ds.Value)
 	}
 	c.stages()
@@ -56,20 +56,21 @@ func (c *checker) version() {
 	}
 }
 
-// targets are the targets by name; `target` is one named main.
-func (c *checker) targets() []language.Item[language.Target] {
-	if c.raw.Target != nil {
-		return []language.Item[language.Target]{{Key: "main", KeyPos: c.raw.Target.At.Pos(), Value: c.raw.Target}}
-	}
-	return c.raw.Targets.Items()
+// targetsOf returns the targets by name; `target` is one named main.
+func targetsOf(p *language.Plan) []language.Item[language.Target] {
+	return oneOrMany(p.Target, p.Targets)
 }
 
-// datasets are the datasets by name; `data` is one named main.
-func (c *checker) datasets() []language.Item[language.Dataset] {
-	if c.raw.Data != nil {
-		return []language.Item[language.Dataset]{{Key: "main", KeyPos: c.raw.Data.At.Pos(), Value: c.raw.Data}}
+// datasetsOf returns the datasets by name; `data` is one named main.
+func datasetsOf(p *language.Plan) []language.Item[language.Dataset] {
+	return oneOrMany(p.Data, p.Datasets)
+}
+
+func oneOrMany[T any](one *T, many *language.Dict[T]) []language.Item[T] {
+	if one != nil {
+		return []language.Item[T]{{Key: "main", Value: one}}
 	}
-	return c.raw.Datasets.Items()
+	return many.Items()
 }
 
 // checkNames checks the names that the plan chose for the entries of a map.

@@ -143,7 +143,7 @@ func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
 		return
 	}
 	for _, q := range s.Requests() {
-		ds, _ := pick(c.datasets(), q.Data, "main")
+		ds, _ := pick(datasetsOf(c.raw), q.Data, "main")
 		if ds != nil && ds.Generate != nil {
 			c.at(r.At,
 				source.Errorf(source.CodeDoesNotFit,

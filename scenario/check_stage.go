@@ -76,7 +76,7 @@ func (c *checker) request(s *language.Stage, at language.Place, r language.Reque
 	}
 	target := findTarget(c, at, r.Target)
 	c.useStatuses(r.Expect, target)
-	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.Known["/datasets"] &&
+	if _, wrong := pick(datasetsOf(c.raw), r.Data, "main"); wrong != nil && !c.Known["/datasets"] &&
 		!c.Known["/data"] {
 		about(wrong, "dataset", "data")
 		c.where(at, r.Data, wrong)
@@ -121,7 +121,7 @@ func (c *checker) expect(x *language.Expect) {
 }
 
 func findTarget(c *checker, at language.Place, name *language.Val[string]) *language.Target {
-	t, wrong := pick(c.targets(), name, "")
+	t, wrong := pick(targetsOf(c.raw), name, "")
 	if wrong != nil && !c.Known["/targets"] && !c.Known["/target"] {
 		about(wrong, "target", "target")
 		c.where(at, name, wrong)

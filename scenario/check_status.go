@@ -94,7 +94,7 @@ func answersInGRPC(t *language.Target) (grpc, known bool) {
 
 // nameOf is the name of a target.
 func (c *checker) nameOf(t *language.Target) string {
-	for _, e := range c.targets() {
+	for _, e := range targetsOf(c.raw) {
 		if e.Value == t {
 			return e.Key
 		}

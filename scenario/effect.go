@@ -11,13 +11,13 @@ import (
 // mistakes, which may hide where something is used. Targets and datasets that no stage uses are fine:
 // a variable may choose among them.
 func (c *checker) effects() {
-	for _, t := range c.targets() {
+	for _, t := range targetsOf(c.raw) {
 		c.targetEffects(t.Value)
 	}
 	c.besideBodies()
 	for _, s := range c.raw.Flat {
 		for _, r := range s.Requests() {
-			ds, _ := pick(c.datasets(), r.Data, "main")
+			ds, _ := pick(datasetsOf(c.raw), r.Data, "main")
 			if ds != nil && r.Expect != nil && ds.Generate != nil {
 				c.nothingExpected(r.Expect)
 			}
@@ -62,10 +62,10 @@ func (c *checker) besideBodies() {
 			}
 		}
 		for i, r := range s.Requests() {
-			ds, _ := pick(c.datasets(), r.Data, "main")
+			ds, _ := pick(datasetsOf(c.raw), r.Data, "main")
 			bodies := ds != nil && ds.Bodies != nil
 			note(list[i], "shapes", bodies)
-			if t, _ := pick(c.targets(), r.Target, ""); t != nil {
+			if t, _ := pick(targetsOf(c.raw), r.Target, ""); t != nil {
 				note(t.At, "tensors", bodies)
 			}
 		}

@@ -33,7 +33,7 @@ func (c *checker) expand() {
 		}
 	}
 	c.raw.Assert = c.useSLOs(c.raw.Assert, "plan")
-	for _, t := range c.targets() {
+	for _, t := range targetsOf(c.raw) {
 		if t.Value.Streaming.Or(false) && t.Value.At.Node.Entry("timeout") == nil {
 			t.Value.Timeout = &language.Val[time.Duration]{
 				V:  10 * time.Minute,

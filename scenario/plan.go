@@ -51,10 +51,10 @@ type Plan struct {
 	Description string
 	Labels      []Pair // sorted by key
 	Seed        uint64
-	Vars        []Var
-	Targets     []*Target  // in document order; `target` is one named "main"
-	Datasets    []*Dataset // in document order; `data` is one named "main"; never empty
-	Stages      []*Stage
+	Vars        []Var       `plan:"-"`
+	Targets     []*Target   `plan:"-"` // in document order; `target` is one named "main"
+	Datasets    []*Dataset  `plan:"-"` // in document order; `data` is one named "main"; never empty
+	Stages      []*Stage    `plan:"-"`
 	Assert      []Assertion // of the plan: metrics stand under stage("…")
 	Output      Output
 	Baseline    *Baseline
@@ -112,28 +112,28 @@ type Stage struct {
 	// Axes are the values of the point as expressions see them, named matrix.AXIS: those of Point and
 	// what include adds.
 	Axes        []Var
-	Group       *Group // the members of a group start together; nil: alone
-	Needs       []Need
+	Group       *Group        `plan:"-"` // the members of a group start together; nil: alone
+	Needs       []Need        `plan:"-"`
 	When        string        // success failure always never
 	OnFail      string        // stop continue
 	Delay       time.Duration // before it starts; in a group, from the group's start
 	MaxDuration time.Duration // then the node is interrupted; 0: none
-	Request     Request
-	Mix         []Entry // several kinds of request; nil: only Request, which is else the first of them
-	Load        Load
-	LoadPos     source.Pos
+	Request     Request       `plan:"-"`
+	Mix         []Entry       `plan:"-"` // several kinds of request; nil: only Request, which is else the first of them
+	Load        Load          `plan:"-"`
+	LoadPos     source.Pos    `plan:"-"`
 	Extent      Extent
 	ExtentPos   source.Pos
 	Warmup      Span
 	WarmupPos   source.Pos
 	Drain       time.Duration
 	DrainPos    source.Pos
-	Sequences   *Sequences // nil: the plan does not say; see Sequencing
-	Before      []Action
-	After       []Action
-	Memory      *Memory // tensors go through shared memory; nil: they go over the network
-	Repeat      int     // how often; every second time in reverse; 1: once
-	Goodput     []Bound
+	Sequences   *Sequences  `plan:"-"` // nil: the plan does not say; see Sequencing
+	Before      []Action    `plan:"-"`
+	After       []Action    `plan:"-"`
+	Memory      *Memory     // tensors go through shared memory; nil: they go over the network
+	Repeat      int         // how often; every second time in reverse; 1: once
+	Goodput     []Bound     `plan:"-"`
 	Assert      []Assertion // own ones; the built-in errors rule is added by the executor
 }
 
@@ -157,7 +157,7 @@ type Entry struct {
 	Name    string
 	Pos     source.Pos
 	Weight  float64
-	Request Request
+	Request Request `plan:"-"`
 }
 
 // Entries are the kinds of request of a stage: those of its mix, else one without a name.
@@ -174,9 +174,9 @@ type Sequences struct {
 	Live     int        // at the same time, in open loops
 	Length   *Dist      // requests of one; nil: not written
 	From, To uint64     // ids, both included
-	IDsPos   source.Pos
-	Text     bool // ids are texts of digits
-	Serial   bool // at most one request of a sequence in flight
+	IDsPos   source.Pos `plan:"-"`
+	Text     bool       // ids are texts of digits
+	Serial   bool       // at most one request of a sequence in flight
 }
 
 // Sequencing is how the requests of the stage form sequences if they do: without `sequences` in the
@@ -236,15 +236,15 @@ type Need struct {
 
 // Request is what one request of a stage looks like.
 type Request struct {
-	Target     *Target
-	Data       *Dataset
-	Model      string // "" the target's
+	Target     *Target  `plan:"-"`
+	Data       *Dataset `plan:"-"`
+	Model      string   // "" the target's
 	Batch      int
 	BatchPos   source.Pos
-	Shapes     []Shape
+	Shapes     []Shape  `plan:"-"`
 	Outputs    []Wanted // none: all
 	Parameters []Parameter
-	Headers    []Pair
+	Headers    []Pair `plan:"-"`
 	Expect     *Expect
 }
 

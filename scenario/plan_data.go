@@ -20,12 +20,12 @@ type Dist struct {
 type Dataset struct {
 	Name         string
 	Pos          source.Pos
-	Source       string // generate file dir bodies rows prompts command
-	Generate     *Generate
-	Files        []Path // of `file`; those that the pattern of `bodies` finds, by name
+	Source       string    // generate file dir bodies rows prompts command
+	Generate     *Generate `plan:"-"`
+	Files        []Path    // of `file`; those that the pattern of `bodies` finds, by name
 	Dir          *Path
-	Rows         []Row
-	Columns      []Column
+	Rows         []Row         `plan:"-"`
+	Columns      []Column      `plan:"-"`
 	Format       string        // as written; "" by extension and content
 	TimeUnit     time.Duration // of the rows' timestamps; 0: that of the format
 	TimeUnitPos  source.Pos    // of the key; the zero Pos: it is not written
@@ -58,7 +58,7 @@ type Generator struct {
 	Input    string
 	Pos      source.Pos
 	Word     string // random zero
-	Constant []any  // elements in row-major order, repeated to fill: bool, int64, uint64, float64, string
+	Constant []any  `plan:"-"` // elements in row-major order, repeated to fill: bool, int64, uint64, float64, string
 	Dist     *Dist
 	Length   *Dist // of strings
 	Alphabet string

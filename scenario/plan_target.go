@@ -14,7 +14,7 @@ type Target struct {
 	URL            string
 	Model          string
 	ModelVersion   string
-	Headers        []Pair
+	Headers        []Pair `plan:"-"` // without those that hold an empty secret
 	Parameters     []Parameter
 	TLS            *TLS
 	Timeout        time.Duration
@@ -31,13 +31,15 @@ type Target struct {
 	Streaming      bool
 	// InactivityTimeout is the longest silence of a stream; 0 where the target does not stream.
 	InactivityTimeout time.Duration
-	Tokenizer         *Path    // nil: the server counts tokens
-	Composing         []string // models that this one calls, whose statistics are read too: name or name:version
-	Metrics           *Metrics
-	Trace             *Trace // nil: the server's settings stay as they are
-	Log               *Log   // nil: likewise
-	Builtin           *Builtin
-	InProcess         *InProcess // nil: the server is another process
+	Tokenizer         *Path // nil: the server counts tokens
+	// ComposingModels are the models that this one calls, whose statistics are read too: name or
+	// name:version.
+	ComposingModels []string
+	Metrics         *Metrics
+	Trace           *Trace // nil: the server's settings stay as they are
+	Log             *Log   // nil: likewise
+	Builtin         *Builtin
+	InProcess       *InProcess // nil: the server is another process
 	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those
 	// that it does not read.
 	Keys []Key
@@ -67,7 +69,7 @@ type Metrics struct {
 
 // Trace is which requests a server traces while the plan runs.
 type Trace struct {
-	Levels []string // TIMESTAMPS TENSORS
+	Level []string // TIMESTAMPS TENSORS
 	// One of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
 	Rate, Count, LogFrequency int64
 }
@@ -91,5 +93,5 @@ type Builtin struct {
 	SlowBody    time.Duration
 }
 
-// Stall is a time in which the server answers nothing: from At for For, again after Every (0: once).
-type Stall struct{ At, For, Every time.Duration }
+// Stall is a time in which the server answers nothing: from Start for For, again after Every (0: once).
+type Stall struct{ Start, For, Every time.Duration }

@@ -162,7 +162,7 @@ func serverConfig(b *scenario.Builtin, seed uint64) builtin.Config {
 	c.Instances, c.MaxBatch, c.QueueDelay = b.Instances, b.MaxBatch, b.QueueDelay
 	c.Errors, c.Reset, c.SlowBody = b.Errors, b.Reset, b.SlowBody
 	if s := b.Stall; s != nil {
-		c.Stall = &builtin.Stall{At: s.At, For: s.For, Every: s.Every}
+		c.Stall = &builtin.Stall{At: s.Start, For: s.For, Every: s.Every}
 	}
 	if d := b.ServiceTime; d != nil {
 		c.ServiceTime = serverDist(d)

@@ -256,7 +256,7 @@ func mixEntry(n *Node, name string) int {
 func composingModels(n *Node) []string {
 	var names []string
 	for _, e := range n.Stage.Entries() {
-		for _, model := range e.Request.Target.Composing {
+		for _, model := range e.Request.Target.ComposingModels {
 			name, _, _ := strings.Cut(model, ":")
 			names = append(names, name)
 		}

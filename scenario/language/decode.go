@@ -111,7 +111,7 @@ func (d *Decoder) decode(v reflect.Value, n *source.Node, path string, f field) 
 	case v.Kind() == reflect.Slice:
 		return d.list(v, n, path, f)
 	case isLeaf(v.Type()):
-		return d.scalar(v.Addr().Interface().(scalarValue), n, path, f)
+		return d.scalar(v.Addr().Interface().(Scalar), n, path, f)
 	case isDict(v.Type()):
 		return d.dict(v, n, path, f)
 	case v.Type() == reflect.TypeFor[Opaque]():
@@ -185,8 +185,8 @@ func (d *Decoder) required(t reflect.Type, n *source.Node, path string) {
 	}
 }
 
-func (d *Decoder) scalar(s scalarValue, n *source.Node, path string, f field) bool {
-	t := s.value().Type()
+func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
+	t := s.Value().Type()
 	if n.Kind != source.Scalar {
 		d.wrongKind(n, path, "a "+leafOf(t).def)
 		return false
@@ -208,8 +208,8 @@ func (d *Decoder) scalar(s scalarValue, n *source.Node, path string, f field) bo
 		d.Report(n, path, wrong)
 		return false
 	}
-	s.value().Set(reflect.ValueOf(v))
-	*s.place() = Place{Node: n, Path: path}
+	s.Value().Set(reflect.ValueOf(v))
+	*s.Place() = Place{Node: n, Path: path}
 	return true
 }
 

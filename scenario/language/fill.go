@@ -89,15 +89,15 @@ func defaultValue(t reflect.Type, text string) reflect.Value {
 func defaultLeaf(t reflect.Type, text string) reflect.Value {
 	n := source.Plain(text, source.Pos{})
 	v := reflect.New(t.Elem())
-	s := v.Interface().(scalarValue)
-	value, wrong := leafOf(s.value().Type()).parse(n, "")
+	s := v.Interface().(Scalar)
+	value, wrong := leafOf(s.Value().Type()).parse(n, "")
 	if wrong != nil {
 		panic("language: default " + text + ": " + wrong.Summary)
 	}
 	if expression, ok := value.(source.Text); ok {
 		value = source.Text{Text: expression.Text}
 	}
-	s.value().Set(reflect.ValueOf(value))
-	*s.place() = Place{Node: n, Implied: true}
+	s.Value().Set(reflect.ValueOf(value))
+	*s.Place() = Place{Node: n, Implied: true}
 	return v
 }

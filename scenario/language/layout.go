@@ -50,14 +50,17 @@ type Val[T any] struct {
 	At Place
 }
 
-// scalarValue is what every *Val is to the walks.
-type scalarValue interface {
-	place() *Place
-	value() reflect.Value // of T, settable
+// Scalar is a *Val of any type, for walks over the structs.
+type Scalar interface {
+	Place() *Place
+	Value() reflect.Value // of T, settable
 }
 
-func (v *Val[T]) place() *Place        { return &v.At }
-func (v *Val[T]) value() reflect.Value { return reflect.ValueOf(&v.V).Elem() }
+// Place implements Scalar.
+func (v *Val[T]) Place() *Place { return &v.At }
+
+// Value implements Scalar.
+func (v *Val[T]) Value() reflect.Value { return reflect.ValueOf(&v.V).Elem() }
 
 // Or gives the value, or other when the key is not there.
 func (v *Val[T]) Or(other T) T {
@@ -121,7 +124,7 @@ func (m *Dict[T]) Items() []Item[T] {
 type Opaque struct{ At Place }
 
 var (
-	scalarType  = reflect.TypeFor[scalarValue]()
+	scalarType  = reflect.TypeFor[Scalar]()
 	mappingType = reflect.TypeFor[mapping]()
 )
 

@@ -76,8 +76,8 @@ func (p Part) Entries(visit func(key string, value Part) bool) {
 
 // Scalar is the value of a scalar and its place.
 func (p Part) Scalar() (any, Place) {
-	s := p.follow().v.Addr().Interface().(scalarValue)
-	return s.value().Interface(), *s.place()
+	s := p.follow().v.Addr().Interface().(Scalar)
+	return s.Value().Interface(), *s.Place()
 }
 
 // Node is the node of a map; nil: a scalar, a list, or a default.
