@@ -86,7 +86,7 @@ executor/verdict -> executor/result executor/stats scenario scenario/expression 
 	scenario/source
 scenario -> scenario/expression scenario/language scenario/layer scenario/regular scenario/source
 	schema
-scenario/convert -> scenario/regular scenario/source
+scenario/convert -> scenario/language scenario/regular scenario/source
 scenario/expression -> scenario/metric scenario/source
 scenario/language -> scenario/source
 scenario/layer -> scenario/expression scenario/language scenario/regular scenario/source

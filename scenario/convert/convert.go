@@ -4,9 +4,9 @@
 //
 //	Split      a command line of a document  →  arguments, as a POSIX shell cuts it
 //	arguments  →  options         as getopt_long: unique prefixes, --name=value, joined short options
-//	options    →  settings        typed; every mistake with its argument
-//	settings   →  rules           conflicts of options
-//	settings   →  plan            the text
+//	options    →  command         typed, by subject; every mistake with its argument
+//	command    →  rules           conflicts of options
+//	command    →  plan            the text
 //
 // It is not: a runner, a reader of servers, a second decoder of plans (the caller validates the
 // text).
@@ -74,28 +74,24 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 	if o.Read == nil {
 		o.Read = func(name string) ([]byte, error) { return regular.Read(name, maxRead) }
 	}
-	l := newLine(dropProgram(o.Args))
-	out := Converted{Line: l.text}
-	s := newSettings(l, o)
-	list := l.parse()
+	c := newCommand(o)
+	list := c.parse()
 	// -i without a value, --input-dta
-	s.doubtful = slices.ContainsFunc(l.diags, func(d source.Diagnostic) bool {
+	c.doubtful = slices.ContainsFunc(c.diags, func(d source.Diagnostic) bool {
 		return d.Severity == source.Error && (d.Code == codeValue || asked(d.Nearest))
 	})
 	for _, g := range list {
-		s.take(g)
-		s.variable(g)
+		c.take(g)
 	}
-	out.Usage, out.Version = s.usage, s.version
-	if s.usage || s.version {
-		return out, nil
+	if c.out.Usage || c.out.Version {
+		return Converted{Line: c.text, Usage: c.out.Usage, Version: c.out.Version}, nil
 	}
-	if !s.doubtful {
-		s.rules()
+	if !c.doubtful {
+		c.rules()
 	}
-	if !l.diags.HasErrors() {
-		out.Plan = s.plan()
-		out.CSV, out.Wide, out.Export = s.csv, s.verboseCSV, s.export
+	if c.diags.HasErrors() {
+		return Converted{Line: c.text}, c.diags.Sorted()
 	}
-	return out, l.diags.Sorted()
+	c.out.Line, c.out.Plan = c.text, c.plan()
+	return c.out, c.diags.Sorted()
 }

@@ -9,13 +9,27 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// Codes of the diagnostics of this package; scenario/source explains them.
+const (
+	codeOption   = "unknown-option"
+	codeArgument = "stray-argument"
+	codeValue    = "option-value"
+	codeClash    = "options-clash"
+	codeNeeds    = "option-missing"
+	codeNoEqual  = "no-equal"
+	codeFile     = "file-missing"
+	codeEffect   = "no-effect"
+	codeVariable = "shell-variable"
+)
+
 // line is a command line and its mistakes. Its text is the arguments, quoted, on one line.
 type line struct {
-	args  []string
-	text  string
-	at    []int // column of each argument in text, from 1
-	wide  []int // its width there
-	diags source.Diagnostics
+	args    []string
+	text    string
+	at      []int // column of each argument in text, from 1
+	wide    []int // its width there
+	options []option
+	diags   source.Diagnostics
 }
 
 func newLine(args []string) *line {
@@ -32,18 +46,18 @@ func newLine(args []string) *line {
 // given is an option with its value.
 type given struct {
 	*option
+	line   *line
 	value  string
 	at     int // index of the argument that holds the value, or the name of a flag
 	nameAt int // index of the argument that holds the name
 }
 
-// String returns the option's name in messages: --percentile, or -m where it has no long name.
-func (g given) String() string { return g.option.String() }
-
 // say adds a diagnostic about argument i.
 func (l *line) say(severity source.Severity, i int, code, format string, args ...any) *source.Diagnostic {
-	d := source.Diagnostic{Severity: severity, Code: code, Summary: fmt.Sprintf(format,
-		args...), Pos: source.Pos{File: LineFile, Line: 1, Column: 1}}
+	d := source.Diagnostic{
+		Severity: severity, Code: code, Summary: fmt.Sprintf(format, args...),
+		Pos: source.Pos{File: LineFile, Line: 1, Column: 1},
+	}
 	if i >= 0 && i < len(l.at) {
 		d.Pos.Column, d.Width = l.at[i], l.wide[i]
 	}
@@ -109,7 +123,7 @@ func (l *line) long(i int) ([]given, int) {
 		}
 		return nil, i + 1
 	}
-	g := given{option: o, value: value, at: i, nameAt: i}
+	g := given{option: o, line: l, value: value, at: i, nameAt: i}
 	switch {
 	case o.value == "" && joined:
 		l.fail(i, codeValue, "%s takes no value, %q is given", o, value)
@@ -123,7 +137,7 @@ func (l *line) long(i int) ([]given, int) {
 // next takes the value of g from the argument after its name.
 func (l *line) next(g given) ([]given, int) {
 	if g.at = g.nameAt + 1; g.at >= len(l.args) {
-		l.fail(g.nameAt, codeValue, "a value is missing for %s", g).Detail = g.synopsis()
+		l.fail(g.nameAt, codeValue, "a value is missing for %s", g).Detail = g.synopsis
 		return nil, g.at
 	}
 	g.value = l.args[g.at]
@@ -132,70 +146,56 @@ func (l *line) next(g given) ([]given, int) {
 
 // named returns the option with this name, or the only one that begins with it.
 func (l *line) named(i int, name string) *option {
-	all := table()
 	var begin []*option
-	var names []string
-	for k := range all {
-		o := &all[k]
-		if o.name == name && name != "" {
+	var all, allowed []string
+	for k := range l.options {
+		o := &l.options[k]
+		if o.name == "" {
+			continue
+		}
+		if o.name == name {
 			return o
 		}
-		if o.name != "" {
-			names = append(names, "--"+o.name)
-		}
-		if o.name != "" && strings.HasPrefix(o.name, name) {
-			begin = append(begin, o)
+		all = append(all, o.String())
+		if strings.HasPrefix(o.name, name) {
+			begin, allowed = append(begin, o), append(allowed, o.String())
 		}
 	}
-	if len(begin) == 1 {
+	switch {
+	case len(begin) == 1:
 		return begin[0]
+	case len(begin) > 1 && name != "":
+		l.fail(i, codeOption, "--%s is short for several options", name).Allowed = allowed
+	default:
+		l.fail(i, codeOption, "there is no option --%s", name).Nearest = source.Nearest("--"+name, all)
 	}
-	if len(begin) > 1 && name != "" {
-		d := l.fail(i, codeOption, "--%s is short for several options", name)
-		for _, o := range begin {
-			d.Allowed = append(d.Allowed, "--"+o.name)
-		}
-		return nil
-	}
-	d := l.fail(i, codeOption, "there is no option --%s", name)
-	d.Nearest = source.Nearest("--"+name, names)
 	return nil
 }
 
 func (l *line) short(i int) (list []given, next int) {
 	letters := l.args[i][1:]
-	if near := l.likely(letters); near != "" {
-		l.fail(i, codeOption, "there is no option -%s", letters).Nearest = near
+	word, _, _ := strings.Cut(letters, "=")
+	isWord := func(o option) bool { return o.name == word && word != "" }
+	if slices.ContainsFunc(l.options, isWord) { // a long option that is written with one dash: -streaming
+		l.fail(i, codeOption, "there is no option -%s", letters).Nearest = "--" + word
 		return nil, i + 1
 	}
 	for k, c := range []byte(letters) {
-		all := table()
-		at := slices.IndexFunc(all, func(o option) bool { return o.short == c })
+		at := slices.IndexFunc(l.options, func(o option) bool { return o.short == c })
 		if at < 0 {
 			l.fail(i, codeOption, "there is no option -%c", c)
 			return list, i + 1
 		}
-		g := given{option: &all[at], at: i, nameAt: i}
+		g := given{option: &l.options[at], line: l, at: i, nameAt: i}
 		if g.option.value == "" {
 			list = append(list, g)
 			continue
 		}
-		if rest := letters[k+1:]; rest != "" {
-			g.value = rest
+		if g.value = letters[k+1:]; g.value != "" {
 			return append(list, g), i + 1
 		}
 		more, n := l.next(g)
 		return append(list, more...), n
 	}
 	return list, i + 1
-}
-
-// likely returns the long option that is written with one dash: -streaming; "": there is none.
-func (l *line) likely(word string) string {
-	name, _, _ := strings.Cut(word, "=")
-	all := table()
-	if at := slices.IndexFunc(all, func(o option) bool { return o.name == name && name != "" }); at >= 0 {
-		return "--" + name
-	}
-	return ""
 }

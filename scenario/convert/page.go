@@ -16,13 +16,6 @@ type pageLine struct{ text, comment string }
 // add appends a line; comment may be "".
 func (p *page) add(text, comment string) { p.lines = append(p.lines, pageLine{text, comment}) }
 
-// remark appends lines of comment.
-func (p *page) remark(indent string, texts ...string) {
-	for _, t := range texts {
-		p.add(indent+"# "+t, "")
-	}
-}
-
 // String returns the text.
 func (p *page) String() string {
 	const widest = 72
@@ -71,8 +64,11 @@ func scalar(text string) string {
 	if plainScalar.MatchString(text) && !slices.Contains(spokenWords, strings.ToLower(text)) {
 		return text
 	}
-	return strconv.Quote(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "${", "$${"))
+	return strconv.Quote(escaped(strings.ToValidUTF8(text, "\ufffd")))
 }
+
+// escaped writes a text in which a plan reads no variable.
+func escaped(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 // flow writes "{a: 1, b: 2}" of its members.
 func flow(members ...string) string { return "{" + strings.Join(members, ", ") + "}" }

@@ -2,109 +2,90 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-func (s *settings) data(p *page) {
-	switch {
-	case len(s.paths) > 0 && s.dirs > 0:
-		dir := s.paths[0]
-		for _, path := range s.paths {
-			if info, err := s.o.Stat(path); err == nil && info.IsDir() {
-				dir = path
-				break
-			}
+func writeData(d *draft) {
+	from := d.because("--input-data", "--data-directory")
+	paths := make([]string, len(d.data.paths))
+	for i, p := range d.data.paths {
+		paths[i] = d.path(p)
+	}
+	switch command := messageCommand(d.command); {
+	case len(paths) == 0:
+		writeGenerated(d)
+	case d.data.dir != "":
+		d.add("data: {dir: "+d.path(d.data.dir)+"}", from)
+		if len(paths) > 1 {
+			d.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
 		}
-		p.add("data: {dir: "+s.path(dir)+"}", s.because("--input-data", "--data-directory"))
-		if len(s.paths) > 1 {
-			s.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
+	case command != nil:
+		for i, w := range command {
+			command[i] = scalar(w)
 		}
-	case len(s.paths) > 0:
-		s.files(p)
+		d.add("data: {command: ["+strings.Join(command, ", ")+"], format: frames}",
+			from+": message_generator of "+quote(d.data.paths[0])+"; run with --allow-exec")
 	default:
-		s.made(p)
-	}
-	p.add("", "")
-}
-
-// files writes the data of files in perf_analyzer's own form.
-func (s *settings) files(p *page) {
-	var list []string
-	for _, path := range s.paths {
-		list = append(list, s.path(path))
-	}
-	file := list[0]
-	if len(list) > 1 {
-		file = "[" + strings.Join(list, ", ") + "]"
-	}
-	if command := s.generator(); command != nil {
-		var words []string
-		for _, w := range command {
-			words = append(words, scalar(w))
+		files := paths[0]
+		if len(paths) > 1 {
+			files = "[" + strings.Join(paths, ", ") + "]"
 		}
-		why := s.because("--input-data", "--data-directory")
-		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}",
-			why+": message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
-	} else {
-		p.add("data: "+flow("file: "+file, "format: perf_analyzer"),
-			s.because("--input-data", "--data-directory"))
+		d.add("data: "+flow("file: "+files, "format: perf_analyzer"), from)
 	}
-	s.idle("--string-data", "the data comes from files")
-	s.idle("--string-length", "the data comes from files")
+	if len(paths) > 0 && d.data.dir == "" {
+		d.idle("the data comes from files", "--string-data", "--string-length")
+	}
+	d.add("", "")
 }
 
-// made writes generated data: one row, sent again and again, as perf_analyzer does.
-func (s *settings) made(p *page) {
-	kind := s.generate
-	if kind == "" {
-		kind = "random"
-	}
-	texts := s.texts(kind)
+// writeGenerated writes generated data: one row, sent again and again, as perf_analyzer does.
+func writeGenerated(d *draft) {
+	kind := cmp.Or(d.data.generated.value, "random")
+	from := []string{"-z", "--input-data"}
+	texts := textInputs(d.command, kind)
 	if texts != "" {
-		kind = texts
+		kind, from = texts, append(from, "--string-data")
 	}
-	members, from := []string{"generate: " + kind, "count: 1"}, []string{"-z", "--input-data"}
-	if texts != "" {
-		from = append(from, "--string-data")
-	}
-	if s.has("--string-length") && !s.has("--string-data") {
-		members, from = append(members,
-			"string_length: "+count(s.stringLength)), append(from, "--string-length")
+	members := []string{"generate: " + kind, "count: 1"}
+	if d.has("--string-length") && !d.has("--string-data") {
+		members = append(members, "string_length: "+count(d.data.textLength))
+		from = append(from, "--string-length")
 	}
 	why := "one row, sent again and again, as perf_analyzer does; more: count: 16"
-	if given := s.because(from...); given != "" {
+	if given := d.because(from...); given != "" {
 		why = given + ": " + why
 	}
-	p.add("data: "+flow(members...), why)
-	if !s.has("--string-data") {
+	d.add("data: "+flow(members...), why)
+	if !d.has("--string-data") {
 		return
 	}
-	s.idle("--string-length", "--string-data says what is sent")
+	d.idle("--string-data says what is sent", "--string-length")
 	switch {
 	case texts != "":
-	case s.o.Model != nil:
-		s.idle("--string-data", "no input of the model holds texts")
+	case d.o.Model != nil:
+		d.idle("no input of the model holds texts", "--string-data")
 	default:
-		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}; "+
-			"with --ask or --run the server is asked for it", constant(s.stringData)))
+		d.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}; "+
+			"with --ask or --run the server is asked for it", constant(d.data.text)))
 	}
 }
 
-// texts returns the generators of a model's inputs, with --string-data for those that hold texts;
-// "": there are none.
-func (s *settings) texts(kind string) string {
+// textInputs returns the generators of a model's inputs, with --string-data for those that hold
+// texts; "": there are none.
+func textInputs(c *command, kind string) string {
 	isText := func(in Input) bool { return in.Text }
-	if !s.has("--string-data") || s.o.Model == nil || !slices.ContainsFunc(s.o.Model.Inputs, isText) {
+	if !c.has("--string-data") || c.o.Model == nil || !slices.ContainsFunc(c.o.Model.Inputs, isText) {
 		return ""
 	}
 	var members []string
-	for _, in := range s.o.Model.Inputs {
+	for _, in := range c.o.Model.Inputs {
 		switch {
 		case in.Text:
-			members = append(members, scalar(in.Name)+": "+constant(s.stringData))
+			members = append(members, scalar(in.Name)+": "+constant(c.data.text))
 		case kind != "random": // which those that are not named are
 			members = append(members, scalar(in.Name)+": "+kind)
 		}
@@ -120,26 +101,43 @@ func constant(text string) string {
 	return scalar(text)
 }
 
+// messageCommand returns the command in the data of --service-kind dynamic_grpc whose output is the
+// messages; nil without one, or without the file.
+func messageCommand(c *command) []string {
+	if c.target.kind != "dynamic_grpc" || c.data.dir != "" {
+		return nil
+	}
+	data, err := c.o.Read(c.data.paths[0])
+	var file struct {
+		Data []struct {
+			Command string `json:"message_generator"`
+		} `json:"data"`
+	}
+	if err != nil || json.Unmarshal(data, &file) != nil || len(file.Data) == 0 {
+		return nil
+	}
+	words, _ := Split(file.Data[0].Command) // nil with an error
+	return words
+}
+
 // oneStream counts the rows of the files where they are one stream; 0: they are several, cannot be
 // read, or do not matter.
-func (s *settings) oneStream(wanted bool) (rows int64) {
-	for _, path := range s.paths {
-		if info, err := s.o.Stat(path); !wanted || err != nil || !info.Mode().IsRegular() {
+func oneStream(c *command, wanted bool) (rows int64) {
+	for _, path := range c.data.paths {
+		if info, err := c.o.Stat(path); !wanted || err != nil || !info.Mode().IsRegular() {
 			return 0
 		}
-		text, err := s.o.Read(path)
+		text, err := c.o.Read(path)
 		var file struct {
 			Data []json.RawMessage `json:"data"`
 		}
 		if err != nil || json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &file) != nil {
 			return 0
 		}
-		for _, row := range file.Data {
-			if bytes.HasPrefix(bytes.TrimSpace(row), []byte("[")) {
-				return 0
-			}
-			rows++
+		if slices.ContainsFunc(file.Data, func(row json.RawMessage) bool { return isList(row) }) {
+			return 0
 		}
+		rows += int64(len(file.Data))
 	}
 	return rows
 }

@@ -10,72 +10,59 @@ import (
 	"strings"
 )
 
-// backendOf returns the plan's words for the kinds of server.
-var backendOf = map[string]string{
-	"triton": "triton", "triton_c_api": "triton_inprocess", "tfserving": "tfserving",
-	"torchserve": "torchserve",
-	"openai":     "openai", "dynamic_grpc": "grpc",
-}
+const noNetwork = "the server runs inside the client"
 
-func (s *settings) target(p *page) {
-	p.add("target:", "")
-	p.add("  backend: "+backendOf[s.kind], s.because("--service-kind"))
-	if s.inProcess() {
-		members := flow("server_dir: "+s.path(s.serverDir), "repository: "+s.path(s.repository))
-		p.add("  inprocess: "+members, "--triton-server-directory, --model-repository")
-		if s.has("-u") {
-			s.asides = append(s.asides, note{"-u", noNetwork})
-		}
+func writeTarget(d *draft) {
+	t, r := &d.target, &d.request
+	backend := map[string]string{"triton_c_api": "triton_inprocess", "dynamic_grpc": "grpc"}[t.kind]
+	d.add("target:", "")
+	d.add("  backend: "+cmp.Or(backend, t.kind), d.because("--service-kind"))
+	if t.inProcess() {
+		d.add("  inprocess: "+flow("server_dir: "+d.path(t.serverDir), "repository: "+d.path(t.repository)),
+			"--triton-server-directory, --model-repository")
+		d.idle(noNetwork, "-u")
 	} else {
-		p.add("  url: "+scalar(s.address()), s.because("-u", "-i", "--ssl-grpc-use-ssl"))
+		d.add("  url: "+scalar(t.address()), d.because("-u", "-i", "--ssl-grpc-use-ssl"))
 	}
-	if s.model != "" && s.kind == "dynamic_grpc" {
-		s.asides = append(s.asides, note{"-m", "the method says what is called"})
-	} else if s.model != "" {
-		p.add("  model: "+scalar(s.model), "-m")
+	switch {
+	case r.model == "":
+	case t.kind == "dynamic_grpc":
+		d.idle("the method says what is called", "-m")
+	default:
+		d.add("  model: "+scalar(r.model), "-m")
 	}
-	if s.modelVersion != "" {
-		version := strconv.Quote(s.modelVersion)
-		if n, err := strconv.ParseUint(s.modelVersion, 10,
-			31); err == nil && strconv.FormatUint(n, 10) == s.modelVersion {
-			version = s.modelVersion
+	if r.version != "" {
+		version := strconv.Quote(r.version)
+		n, err := strconv.ParseUint(r.version, 10, 31)
+		if err == nil && strconv.FormatUint(n, 10) == r.version {
+			version = r.version
 		}
-		p.add("  model_version: "+version, "-x")
+		d.add("  model_version: "+version, "-x")
 	}
-	s.endpoints(p)
-	s.wire(p)
-	s.tls(p)
-	s.watched(p)
-	p.add("", "")
-}
-
-// because returns those of the options that were given, as a comment.
-func (s *settings) because(options ...string) string {
-	var list []string
-	for _, o := range options {
-		if s.has(o) {
-			list = append(list, o)
-		}
-	}
-	return strings.Join(list, ", ")
+	writeEndpoint(d)
+	writeWire(d)
+	writeTLS(d)
+	writeMetrics(d)
+	writeTrace(d)
+	d.add("", "")
 }
 
 // address returns the target's URL: that of -u, or perf_analyzer's default, with the scheme of its
 // protocol.
-func (s *settings) address() string {
+func (t *serving) address() string {
 	scheme, port := "http", "8000"
-	if s.grpcSpoken() || s.kind == "dynamic_grpc" {
+	if t.overGRPC() || t.kind == "dynamic_grpc" {
 		scheme, port = "grpc", "8001"
-		if s.grpcTLS {
+		if t.grpcTLS {
 			scheme = "grpcs"
 		}
 	}
-	if s.kind == "tfserving" {
+	if t.kind == "tfserving" {
 		port = "8500"
 	}
-	given := cmp.Or(s.url, net.JoinHostPort("localhost", port))
+	given := cmp.Or(t.url, net.JoinHostPort("localhost", port))
 	if scheme != "http" { // gRPC's own ways to name a server
-		if socket, found := strings.CutPrefix(given, "unix:"); found && !s.grpcTLS {
+		if socket, found := strings.CutPrefix(given, "unix:"); found && !t.grpcTLS {
 			return "grpc+unix://" + strings.TrimPrefix(socket, "//")
 		}
 		given = strings.TrimPrefix(strings.TrimPrefix(given, "dns:///"), "ipv4:")
@@ -92,7 +79,7 @@ func (s *settings) address() string {
 // endpointOf returns the word for a path of OpenAI-like servers, by its ending; usual: it is the
 // plan's default path.
 func endpointOf(path string) (word string, usual bool) {
-	for _, e := range [][2]string{ // the longer of two endings first
+	for _, e := range []pair{ // the longer of two endings first
 		{"chat/completions", "chat"},
 		{"completions", "completions"},
 		{"responses", "responses"},
@@ -102,239 +89,216 @@ func endpointOf(path string) (word string, usual bool) {
 		{"rankings", "rankings"},
 		{"images/generations", "images"},
 	} {
-		if strings.HasSuffix(path, e[0]) {
-			return e[1], path == "v1/"+e[0]
+		if strings.HasSuffix(path, e.name) {
+			return e.value, path == "v1/"+e.name
 		}
 	}
 	return "chat", false
 }
 
-func (s *settings) endpoints(p *page) {
-	switch {
-	case s.kind == "openai":
-		path := strings.Trim(s.endpoint, "/")
+func writeEndpoint(d *draft) {
+	t, r := &d.target, &d.request
+	if t.kind == "openai" {
+		path := strings.Trim(r.endpoint, "/")
 		word, usual := endpointOf(path)
-		p.add("  endpoint: "+word, "--endpoint: what requests look like")
+		d.add("  endpoint: "+word, "--endpoint: what requests look like")
 		if !usual {
-			p.add("  path: "+scalar("/"+path), "--endpoint")
+			d.add("  path: "+scalar("/"+path), "--endpoint")
 		}
-		if slices.Contains([]string{"chat", "completions", "responses", "messages"},
-			word) && s.payloadsStream() {
-			p.add("  streaming: true", "the payloads ask for it")
+		streams := slices.Contains([]string{"chat", "completions", "responses", "messages"}, word)
+		if streams && payloadsStream(d.command) {
+			d.add("  streaming: true", "the payloads ask for it")
 		}
-	case s.has("--endpoint"):
-		s.no("--endpoint", "it is for --service-kind openai")
+	} else if d.has("--endpoint") {
+		d.no("--endpoint", "it is for --service-kind openai")
 	}
-	if s.kind == "tfserving" && s.signature != "" {
-		p.add("  signature: "+scalar(s.signature), "--model-signature-name")
+	if t.kind == "tfserving" && r.signature != "" {
+		d.add("  signature: "+scalar(r.signature), "--model-signature-name")
 	} else {
-		s.idle("--model-signature-name", "it is for --service-kind tfserving")
+		d.idle("it is for --service-kind tfserving", "--model-signature-name")
 	}
-	if s.kind == "dynamic_grpc" {
-		p.add("  method: "+scalar(s.method), "--grpc-method")
-		if s.proto != "" {
-			p.add("  protos: {files: ["+s.path(s.proto)+"]}", "--proto")
+	if t.kind == "dynamic_grpc" {
+		d.add("  method: "+scalar(r.method), "--grpc-method")
+		if r.proto != "" {
+			d.add("  protos: {files: ["+d.path(r.proto)+"]}", "--proto")
 		}
 	} else {
-		s.idle("--grpc-method", "it is for --service-kind dynamic_grpc")
+		d.idle("it is for --service-kind dynamic_grpc", "--grpc-method")
 	}
-	if s.composing != nil {
-		var names []string
-		for _, c := range s.composing {
-			names = append(names, scalar(c))
+	if r.composing != nil {
+		names := make([]string, len(r.composing))
+		for i, c := range r.composing {
+			names[i] = scalar(c)
 		}
-		p.add("  composing_models: ["+strings.Join(names, ", ")+"]", "--bls-composing-models")
+		d.add("  composing_models: ["+strings.Join(names, ", ")+"]", "--bls-composing-models")
 	}
 }
 
 // payloadsStream reports whether the first data file has payloads with "stream": true.
-func (s *settings) payloadsStream() bool {
-	data, err := s.o.Read(s.paths[0])
+func payloadsStream(c *command) bool {
+	data, err := c.o.Read(c.data.paths[0])
 	text := strings.Join(strings.Fields(string(data)), "")
 	return err == nil && strings.Contains(text, `"stream":true`)
 }
 
 // shareStreams reports whether --max-threads is the number of streams that carry the requests.
-func (s *settings) shareStreams() bool {
-	return s.streaming && s.grpcSpoken() && !s.inProcess() && s.has("--max-threads")
+func shareStreams(d *draft) bool {
+	return d.request.streaming && d.target.overGRPC() && !d.target.inProcess() && d.has("--max-threads")
 }
 
-// inProcess reports whether the server is a library that the client loads: there is no network.
-func (s *settings) inProcess() bool { return s.kind == "triton_c_api" }
-
-const noNetwork = "the server runs inside the client"
-
-func (s *settings) wire(p *page) {
-	if s.inProcess() {
-		for _, o := range []string{"-i", "-H", "--grpc-compression-algorithm", "--max-threads"} {
-			s.idle(o, noNetwork)
-		}
+func writeWire(d *draft) {
+	t, r := &d.target, &d.request
+	if t.inProcess() {
+		d.idle(noNetwork, "-i", "-H", "--grpc-compression-algorithm", "--max-threads")
 	}
-	if s.grpcSpoken() || s.kind != "triton" {
-		s.idle("--input-tensor-format", "it is for Triton over HTTP")
-		s.idle("--output-tensor-format", "it is for Triton over HTTP")
-	} else if s.inputFormat != "binary" || s.outputFormat != "binary" {
-		p.add("  tensors: "+flow("input: "+s.inputFormat, "output: "+s.outputFormat),
-			s.because("--input-tensor-format", "--output-tensor-format"))
+	if t.overGRPC() || t.kind != "triton" {
+		d.idle("it is for Triton over HTTP", "--input-tensor-format", "--output-tensor-format")
+	} else if r.inputFormat != "binary" || r.outputFormat != "binary" {
+		d.add("  tensors: "+flow("input: "+r.inputFormat, "output: "+r.outputFormat),
+			d.because("--input-tensor-format", "--output-tensor-format"))
 	}
-	if s.streaming {
-		p.add("  streaming: true", "--streaming")
+	if r.streaming {
+		d.add("  streaming: true", "--streaming")
 	}
-	if s.shareStreams() {
-		p.add("  connections: "+count(s.threads),
+	if shareStreams(d) {
+		d.add("  connections: "+count(d.load.threads),
 			"--max-threads: each thread has one stream, with all of its requests")
 	}
-	if s.compression != "none" && !s.inProcess() {
-		p.add("  compression: "+s.compression, "--grpc-compression-algorithm")
+	if r.compression != "none" && !t.inProcess() {
+		d.add("  compression: "+r.compression, "--grpc-compression-algorithm")
 	}
-	if len(s.parameters) > 0 {
-		p.add("  parameters:", "--request-parameter")
-		for _, v := range s.parameters {
-			value := v.value
-			if v.kind == "string" {
-				value = strconv.Quote(strings.ReplaceAll(value, "${", "$${"))
-			}
-			p.add("    "+scalar(v.name)+": "+value, "")
+	if len(r.parameters) > 0 {
+		d.add("  parameters:", "--request-parameter")
+		for _, p := range r.parameters {
+			d.add("    "+scalar(p.name)+": "+p.value, "")
 		}
 	}
-	if len(s.headers) == 0 || s.inProcess() {
+	if len(r.headers) == 0 || t.inProcess() {
 		return
 	}
-	p.add("  headers:", "-H")
-	for _, h := range s.headers {
+	d.add("  headers:", "-H")
+	for _, h := range r.headers {
 		comment := ""
 		if secretName(h.name) {
 			comment = "better a variable: vars: {token: {env: TOKEN, secret: true}}, and ${token} here"
 		}
-		p.add("    "+scalar(h.name)+": "+scalar(h.value), comment)
+		d.add("    "+scalar(h.name)+": "+scalar(h.value), comment)
 	}
 }
 
 // secretName reports whether a header of this name most likely holds a secret.
 func secretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"authorization", "token", "key", "secret", "cookie"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"authorization", "token", "key", "secret", "cookie"},
+		func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 }
 
-func (s *settings) tls(p *page) {
-	files, names := s.https, [3]string{
+func writeTLS(d *draft) {
+	t := &d.target
+	files, options := t.https, []string{
 		"--ssl-https-ca-certificates-file", "--ssl-https-client-certificate-file",
 		"--ssl-https-private-key-file",
 	}
-	if s.grpcSpoken() {
-		files, names = s.grpc, [3]string{
+	if t.overGRPC() {
+		files, options = t.grpc, []string{
 			"--ssl-grpc-root-certifications-file", "--ssl-grpc-certificate-chain-file",
 			"--ssl-grpc-private-key-file",
 		}
 	}
-	secure := !s.inProcess() && (strings.HasPrefix(s.address(),
-		"https://") || strings.HasPrefix(s.address(), "grpcs://"))
+	scheme, _, _ := strings.Cut(t.address(), "://")
+	secure := !t.inProcess() && (scheme == "https" || scheme == "grpcs")
+	files.key = cmp.Or(files.key, files.cert) // PEM holds both in one file
 	var members []string
-	if files.key == "" {
-		files.key = files.cert // PEM holds both in one file
-	}
-	for i, path := range []string{files.ca, files.cert, files.key} {
+	for i, f := range []pair{{"ca", files.ca}, {"cert", files.cert}, {"key", files.key}} {
 		switch {
-		case path == "":
-		case i == 2 && files.cert == "":
-			s.idle(names[i], "there is no certificate that it belongs to")
+		case f.value == "":
+		case f.name == "key" && files.cert == "":
+			d.idle("there is no certificate that it belongs to", options[i])
 		case !secure:
-			s.idle(names[i], "the connection is not a secure one")
+			d.idle("the connection is not a secure one", options[i])
 		default:
-			members = append(members, []string{"ca: ", "cert: ", "key: "}[i]+s.path(path))
+			members = append(members, f.name+": "+d.path(f.value))
 		}
 	}
-	if secure && !s.grpcSpoken() {
-		switch {
-		case s.verifyPeer == "0":
-			members = append(members, "verify: none")
-		case s.verifyHost != "2":
-			members = append(members, "verify: ca")
-		}
+	switch {
+	case !secure || t.overGRPC():
+	case t.verifyPeer == "0":
+		members = append(members, "verify: none")
+	case t.verifyHost != "2":
+		members = append(members, "verify: ca")
 	}
 	if len(members) > 0 {
-		p.add("  tls: "+flow(members...),
-			s.because(append(names[:], "--ssl-https-verify-peer", "--ssl-https-verify-host")...))
+		d.add("  tls: "+flow(members...),
+			d.because(append(options, "--ssl-https-verify-peer", "--ssl-https-verify-host")...))
 	}
-	for _, file := range [][2]string{
-		{"--ssl-https-client-certificate-type", s.certType},
-		{"--ssl-https-private-key-type", s.keyType},
+	for _, form := range []pair{
+		{"--ssl-https-client-certificate-type", t.certType}, {"--ssl-https-private-key-type", t.keyType},
 	} {
-		if file[1] == "DER" {
-			s.no(file[0], "a plan's certificates and keys are PEM: convert them with openssl")
+		if form.value == "DER" {
+			d.no(form.name, "a plan's certificates and keys are PEM: convert them with openssl")
 		} else {
-			s.idle(file[0], "they are PEM")
+			d.idle("they are PEM", form.name)
 		}
 	}
-	if s.grpcTLS && !s.grpcSpoken() {
-		s.idle("--ssl-grpc-use-ssl", "the protocol is HTTP")
+	if !t.overGRPC() {
+		d.idle("the protocol is HTTP", "--ssl-grpc-use-ssl")
 	}
 }
 
-// watched writes the server's metrics and its trace.
-func (s *settings) watched(p *page) {
-	if s.metrics {
-		members := []string{"url: " + scalar(s.metricsAddress())}
-		if s.has("--metrics-interval") {
-			const least, most = 10, 60 * 60 * 1000 // of the plan's `every`
-			every := min(max(s.metricsEvery, least), most)
-			members = append(members, "every: "+milliseconds(every))
-			if every != s.metricsEvery {
-				s.no("--metrics-interval", fmt.Sprintf("metrics are read every %s to %s: %s is taken",
-					milliseconds(least), milliseconds(most), milliseconds(every)))
-			}
-		}
-		members = append(members, `match: ["nv_gpu_*"]`)
-		p.add("  metrics: "+flow(members...),
-			s.because("--collect-metrics", "--metrics-url", "--metrics-interval"))
+func writeMetrics(d *draft) {
+	w := &d.watch
+	if !w.metrics {
+		return
 	}
-	traced := s.has("--trace-rate") || s.has("--trace-count") || s.has("--log-frequency")
-	switch {
-	case s.kind != "triton":
-		for _, o := range []string{"--trace-level", "--trace-rate", "--trace-count", "--log-frequency"} {
-			s.idle(o, "it is for --service-kind triton")
+	members := []string{"url: " + scalar(metricsAddress(d.command))}
+	if d.has("--metrics-interval") {
+		const least, most = 10, 60 * 60 * 1000 // of the plan's `every`
+		every := min(max(w.metricsEvery, least), most)
+		members = append(members, "every: "+milliseconds(every))
+		if every != w.metricsEvery {
+			d.no("--metrics-interval", fmt.Sprintf("metrics are read every %s to %s: %s is taken",
+				milliseconds(least), milliseconds(most), milliseconds(every)))
 		}
-	case s.traceOff:
-		s.idle("--trace-level", "nothing is traced")
-	case s.traceLevels != nil || traced:
-		var members []string
-		if s.traceLevels != nil {
-			members = append(members, "level: ["+strings.Join(s.traceLevels, ", ")+"]")
-		}
-		for _, n := range []struct {
-			option, key string
-			value       int64
-		}{
-			{"--trace-rate", "rate", s.traceRate},
-			{"--trace-count", "count", s.traceCount},
-			{"--log-frequency", "log_frequency", s.logFrequency},
-		} {
-			if s.has(n.option) {
-				members = append(members, fmt.Sprintf("%s: %d", n.key, n.value))
-			}
-		}
-		p.add("  trace: "+flow(members...),
-			s.because("--trace-level", "--trace-rate", "--trace-count", "--log-frequency"))
 	}
+	d.add("  metrics: "+flow(append(members, `match: ["nv_gpu_*"]`)...),
+		d.because("--collect-metrics", "--metrics-url", "--metrics-interval"))
 }
 
 // metricsAddress returns the URL of the metrics: that of --metrics-url, else port 8002 of the
 // server's host.
-func (s *settings) metricsAddress() string {
-	if s.metricsURL != "" {
-		if strings.Contains(s.metricsURL, "://") {
-			return s.metricsURL
-		}
-		return "http://" + s.metricsURL
+func metricsAddress(c *command) string {
+	if given := c.watch.metricsURL; strings.Contains(given, "://") {
+		return given
+	} else if given != "" {
+		return "http://" + given
 	}
 	host := "localhost"
-	if u, err := url.Parse(s.address()); err == nil && u.Hostname() != "" {
+	if u, err := url.Parse(c.target.address()); err == nil && u.Hostname() != "" {
 		host = u.Hostname()
 	}
 	return "http://" + net.JoinHostPort(host, "8002") + "/metrics"
+}
+
+func writeTrace(d *draft) {
+	w := &d.watch
+	options := []string{"--trace-level", "--trace-rate", "--trace-count", "--log-frequency"}
+	switch {
+	case d.target.kind != "triton":
+		d.idle("it is for --service-kind triton", options...)
+		return
+	case w.traceOff:
+		d.idle("nothing is traced", "--trace-level")
+		return
+	}
+	var members []string
+	if w.traceLevels != nil {
+		members = append(members, "level: ["+strings.Join(w.traceLevels, ", ")+"]")
+	}
+	for i, value := range []int64{w.traceRate, w.traceCount, w.logFrequency} {
+		if d.has(options[i+1]) {
+			members = append(members, []string{"rate: ", "count: ", "log_frequency: "}[i]+count(value))
+		}
+	}
+	if members != nil {
+		d.add("  trace: "+flow(members...), d.because(options...))
+	}
 }
