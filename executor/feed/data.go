@@ -19,7 +19,7 @@ func Check(d *scenario.Dataset) (rows int, streams []int, diags source.Diagnosti
 		return 0, nil, nil
 	}
 	r := format.Read(d)
-	r.CheckTimes()
+	r.CheckTimes(d)
 	for _, s := range grouped(len(r.Records), func(i int) *format.Record { return &r.Records[i] }) {
 		streams = append(streams, len(s))
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -47,18 +46,15 @@ func oneLine(file []byte) []byte {
 
 // lines cuts a text; what follows the end of the last line is one more if it is not empty.
 func lines(file []byte) [][]byte {
-	all := bytes.Split(file, []byte("\n"))
-	if len(all[len(all)-1]) == 0 {
-		all = all[:len(all)-1]
-	}
-	for i := range all {
-		all[i] = bytes.TrimSuffix(all[i], []byte("\r"))
+	var all [][]byte
+	for line := range bytes.Lines(file) {
+		all = append(all, bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
 	}
 	return all
 }
 
-// arrayElements gives one row of an array, or all of it, as elements of type t. Values that t
-// cannot hold are mistakes.
+// arrayElements returns one row of an array, or all of it, as elements of type t. Values that t
+// cannot hold are errors.
 func arrayElements(t tensor.DataType, a *Array, row int) (e Elements, err error) {
 	data, shape := a.part(row)
 	e.Shape, e.Count = shape, 1
@@ -82,27 +78,16 @@ func arrayElements(t tensor.DataType, a *Array, row int) (e Elements, err error)
 	return e, nil
 }
 
-// elementAt is the number at the front of b.
+// elementAt returns the number at the front of b: a uint64, int64 or float64.
 func elementAt(t tensor.DataType, b []byte) any {
+	var word [8]byte
+	unused := 64 - 8*copy(word[:], b[:t.Size()])
+	bits := binary.LittleEndian.Uint64(word[:])
 	switch t {
-	case tensor.Uint8:
-		return uint64(b[0])
-	case tensor.Uint16:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case tensor.Uint32:
-		return uint64(binary.LittleEndian.Uint32(b))
-	case tensor.Uint64:
-		return binary.LittleEndian.Uint64(b)
-	case tensor.Int8:
-		return int64(int8(b[0]))
-	case tensor.Int16:
-		return int64(int16(binary.LittleEndian.Uint16(b)))
-	case tensor.Int32:
-		return int64(int32(binary.LittleEndian.Uint32(b)))
-	case tensor.Int64:
-		return int64(binary.LittleEndian.Uint64(b))
-	case tensor.FP32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		return bits
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64:
+		return int64(bits<<unused) >> unused
 	}
 	return tensor.FloatAt(t, b)
 }

@@ -25,15 +25,14 @@ type TensorFile struct {
 var rawExtensions = [...]string{".npy", ".raw", ".bin", ".txt", ".jpg", ".jpeg", ".png"}
 
 // readTensorFile reads a file of format raw or npy.
-func (r *Rows) readTensorFile(format string, data []byte) error {
+func (r *reader) readTensorFile(format string, data []byte) error {
 	f := TensorFile{From: r.from, Name: filepath.Base(r.from.Name), text: data}
 	r.from.Unit = "row"
 	if format == formatNpy || format == "" && bytes.HasPrefix(data, []byte(NpyMagic)) {
-		a, err := ParseNpy(data)
-		if err != nil {
+		var err error
+		if f.array, err = ParseNpy(data); err != nil {
 			return err
 		}
-		f.array = a
 	}
 	r.Tensors = append(r.Tensors, f)
 	return nil
@@ -49,7 +48,7 @@ func Stem(name string) string {
 
 // readFolder reads the files of a folder: one for each tensor, named after it. Hidden files are
 // left alone.
-func (r *Rows) readFolder(name, format string) error {
+func (r *reader) readFolder(name, format string) error {
 	entries, err := os.ReadDir(name)
 	if err != nil {
 		return err

@@ -22,14 +22,14 @@ func TestManyRows(t *testing.T) {
 		"v2.json":    {"", `{"inputs":[{"name":"x","datatype":"FP32","shape":[1],"data":[1]}]}` + "\n", ""},
 	} {
 		for rows, want := range map[int]string{
-			most - 1: "", 3 * most: "the dataset has more than 100 rows, no more can be held",
+			most - 1: "", 3 * most: "the dataset has more than 1048576 rows, no more can be held",
 		} {
 			file := filepath.Join(t.TempDir(), name)
 			if err := os.WriteFile(file, []byte(text[0]+strings.Repeat(text[1], rows)+text[2]), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			r := newReader(&scenario.Dataset{Name: "main", Source: "file", Files: []scenario.Path{{Name: file}}})
-			r.most = most
+			r.rows = most
 			r.readFile(r.dataset.Files[0])
 			if want == "" && len(r.Diags) > 0 ||
 				want != "" && (len(r.Diags) != 1 || !strings.Contains(r.Diags[0].Summary, want)) {

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -60,11 +59,10 @@ func TraceTimes(
 // Empty lines are skipped.
 func parseTrace(data []byte, unit int64) ([]traceRow, error) {
 	var rows []traceRow
-	s := bufio.NewScanner(bytes.NewReader(data))
-	s.Buffer(nil, len(data)+1)
-	for number := 1; s.Scan(); number++ {
-		line := bytes.TrimSpace(s.Bytes())
-		if len(line) == 0 {
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
 		row, err := parseTraceRow(line, unit)

@@ -20,7 +20,7 @@ import (
 //	        | { "content": array | {"b64": text} [, "shape": [d, …]] }
 //
 // Arrays are flat in row-major order, or nested as the shape.
-func (r *Rows) readPerfAnalyzer(data []byte) error {
+func (r *reader) readPerfAnalyzer(data []byte) error {
 	c := jsonscan.Strict(data)
 	var rows, expected []Record
 	var streams, expectedStreams []int // how many steps each has; nil: rows
@@ -29,11 +29,11 @@ func (r *Rows) readPerfAnalyzer(data []byte) error {
 	for c.Enter('{'); c.More('}'); {
 		switch key := string(c.Key()); key {
 		case "data":
-			once(&c, "data", &found)
-			rows, streams = r.steps(&c, "data")
+			once(&c, key, &found)
+			rows, streams = r.steps(&c, key)
 		case "validation_data":
-			once(&c, "validation_data", &validated)
-			expected, expectedStreams = r.steps(&c, "validation_data")
+			once(&c, key, &validated)
+			expected, expectedStreams = r.steps(&c, key)
 		default: // perf_analyzer takes others and does not read them, and a slip would leave something out
 			const meant = "validation_data"
 			near := source.Nearest(key, []string{meant})
@@ -56,26 +56,25 @@ func (r *Rows) readPerfAnalyzer(data []byte) error {
 		}
 	}
 	if len(unread) > 0 {
-		r.Diags = append(r.Diags, source.Diagnostic{
-			Severity: source.Warning, Code: codeUnread, Pos: r.from.Pos,
-			Summary: fmt.Sprintf("%s: nothing reads %s", r.from.Name, strings.Join(unread, ", ")),
-			Detail:  "rows are under \"data\", what they expect is under \"validation_data\"",
-		})
+		r.Diags = append(r.Diags,
+			source.Warnf(codeUnread, "%s: nothing reads %s", r.from.Name, strings.Join(unread, ", ")).
+				Help("rows are under \"data\", what they expect is under \"validation_data\"").
+				At("", r.from.Pos, 0))
 	}
 	r.Records = append(r.Records, rows...)
 	return nil
 }
 
-// once notes that a key stands here, where it must not stand again.
-func once(c *jsonscan.Scanner, key string, stands *bool) {
-	if *stands {
+// once refuses a key that was read before.
+func once(c *jsonscan.Scanner, key string, read *bool) {
+	if *read {
 		c.Fail("duplicate %q", key)
 	}
-	*stands = true
+	*read = true
 }
 
 // steps reads the list under a key: of rows, or of streams, then with the number of steps of each.
-func (r *Rows) steps(c *jsonscan.Scanner, key string) (rows []Record, streams []int) {
+func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []Record, streams []int) {
 	if c.Peek() != '[' {
 		c.Fail("%q must be a list of rows, found %s", key, jsonscan.Kind(c.Rest()))
 		return nil, nil
@@ -107,7 +106,7 @@ func (r *Rows) steps(c *jsonscan.Scanner, key string) (rows []Record, streams []
 }
 
 // step reads a row.
-func (r *Rows) step(c *jsonscan.Scanner, stream, number int) Record {
+func (r *reader) step(c *jsonscan.Scanner, stream, number int) Record {
 	rec := Record{From: r.from, Stream: stream, Number: number}
 	if c.Peek() != '{' {
 		c.Fail("%s is %s, not a map of tensors", rec.Name(), jsonscan.Kind(c.Rest()))
@@ -117,11 +116,11 @@ func (r *Rows) step(c *jsonscan.Scanner, stream, number int) Record {
 		c.Fail("%s", err)
 		return rec
 	}
-	r.members(c, &rec, JSONTensor)
+	r.fields.members(c, &rec, JSONTensor)
 	return rec
 }
 
-// align gives rows the outputs that stand in the same place of the validation data.
+// align gives rows the outputs at the same place of the validation data.
 func align(rows, expected []Record, streams, expectedStreams []int) error {
 	switch {
 	case (streams == nil) != (expectedStreams == nil) && len(expected) > 0:

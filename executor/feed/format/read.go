@@ -46,21 +46,20 @@ const (
 
 // Rows holds the rows of a dataset, read as far as that is possible without a model.
 type Rows struct {
-	dataset *scenario.Dataset
-	columns map[string][]scenario.Column // what the plan's `columns` say, by column; nil: nothing
-	used    map[string]bool              // columns that were there
-	named   bool                         // there are rows whose columns the plan names
 	Records []Record
-	Tensors []TensorFile // of formats where a file is one tensor; which is known with the model
+	Tensors []TensorFile // of formats where a file is one tensor; which one is known with the model
 	Diags   source.Diagnostics
+}
 
+// reader reads the rows of a dataset. The limits are those of the whole dataset.
+type reader struct {
+	Rows
+	dataset *scenario.Dataset
+	columns columns
+	fields  fieldReader
 	from    *Origin // being read
 	left    int64   // bytes that may still be read
-	rows    int     // records that were read
-	most    int     // and may be: maxRecords
-	names   names
-	scratch []Field
-	block   []Field
+	rows    int     // records that may still be read
 }
 
 // Read reads the files and rows of a dataset. Mistakes in them are diagnostics.
@@ -80,37 +79,32 @@ func Read(d *scenario.Dataset) *Rows {
 		}
 	}
 	if !r.Diags.HasErrors() {
-		r.unused()
-		r.sequences()
+		r.checkColumns()
+		r.checkSequences()
 	}
-	return r
+	return &r.Rows
 }
 
-func newReader(d *scenario.Dataset) *Rows {
-	return &Rows{
-		dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, most: maxRecords,
-		names: names{},
-	}
+func newReader(d *scenario.Dataset) *reader {
+	return &reader{dataset: d, columns: newColumns(d), left: maxFile, rows: maxRecords, fields: newFieldReader()}
 }
 
-// room makes room for one more row, or says that there is none.
-func (r *Rows) room() error {
-	if r.rows++; r.rows > r.most {
+// room takes the room of one more row, or returns an error if there is none.
+func (r *reader) room() error {
+	if r.rows--; r.rows < 0 {
 		return fmt.Errorf("the dataset has more than %d rows, no more can be held: measure with a part of them",
-			r.most)
+			maxRecords)
 	}
 	return nil
 }
 
 func (r *Rows) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
-	r.Diags = append(r.Diags, source.Diagnostic{
-		Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...),
-	})
+	r.Diags = append(r.Diags, source.Errorf(code, format, args...).At("", pos, 0))
 	return &r.Diags[len(r.Diags)-1]
 }
 
 // readFile reads a file of any format.
-func (r *Rows) readFile(f scenario.Path) {
+func (r *reader) readFile(f scenario.Path) {
 	r.from = &Origin{Name: filepath.Base(f.Name), Pos: f.Pos, Several: len(r.dataset.Files) > 1}
 	data, err := ReadFile(f.Name, r.left)
 	if err == nil {
@@ -126,7 +120,7 @@ func (r *Rows) readFile(f scenario.Path) {
 const byteOrderMark = "\xef\xbb\xbf"
 
 // parse reads a file's rows in its format.
-func (r *Rows) parse(name string, data []byte) error {
+func (r *reader) parse(name string, data []byte) error {
 	if r.dataset.Source == "bodies" {
 		r.Records = append(r.Records, Record{From: r.from, Stream: -1, Body: data})
 		return nil
@@ -166,7 +160,7 @@ func formatOf(name string, data []byte) (string, error) {
 	case slices.Contains(rawExtensions[:], ext):
 		return formatRaw, nil
 	}
-	if strings.HasPrefix(string(data[:min(len(data), len(NpyMagic))]), NpyMagic) {
+	if bytes.HasPrefix(data, []byte(NpyMagic)) {
 		return formatNpy, nil
 	}
 	c := jsonscan.Strict(data)
@@ -209,22 +203,22 @@ func mapFormat(c *jsonscan.Scanner) (string, error) {
 		`there are no rows: the file must hold {"data": [row, …]}, [row, …], or a row a line`)
 }
 
-// unused refuses columns that the plan names and no row has.
-func (r *Rows) unused() {
+// checkColumns refuses columns that the plan names and no row has.
+func (r *reader) checkColumns() {
 	for _, c := range r.dataset.Columns {
-		if !r.named && len(r.Records)+len(r.Tensors) > 0 {
+		if !r.columns.read && len(r.Records)+len(r.Tensors) > 0 {
 			r.fail(c.Pos, "column",
 				"`columns` is for rows of jsonl, json and csv files; these name their tensors themselves")
 			return
 		}
-		if !r.used[c.Name] && len(r.Records) > 0 {
+		if !r.columns.found[c.Name] && len(r.Records) > 0 {
 			r.fail(c.Pos, "column", "no row has a column %q", c.Name)
 		}
 	}
 }
 
-// sequences checks that all rows are parts of sequences, or none.
-func (r *Rows) sequences() {
+// checkSequences refuses rows of which some are parts of sequences and others are not.
+func (r *reader) checkSequences() {
 	for i := range r.Records {
 		a, b := &r.Records[0], &r.Records[i]
 		if (a.Stream >= 0) != (b.Stream >= 0) {
@@ -253,25 +247,19 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// CheckTimes refuses a `time_unit` of rows without a time.
-func (r *Rows) CheckTimes() {
+// CheckTimes refuses a `time_unit` of a dataset whose rows have no time.
+func (r *Rows) CheckTimes(d *scenario.Dataset) {
 	has := func(rec Record) bool { return rec.Timestamp != nil || rec.Delay != nil }
-	if pos := r.dataset.TimeUnitPos; pos.Line > 0 && len(r.Diags) == 0 && !slices.ContainsFunc(r.Records, has) {
-		r.fail(pos, "no-effect", "\"time_unit\" has no effect: no row has a %q or a \"delay\"",
-			TimestampKey).Detail = "leave the key out"
+	if pos := d.TimeUnitPos; pos.Line > 0 && len(r.Diags) == 0 && !slices.ContainsFunc(r.Records, has) {
+		r.fail(pos, "no-effect", "\"time_unit\" has no effect: no row has a %q or a \"delay\"", TimestampKey).
+			Help("leave the key out")
 	}
 }
 
 // Readable reports whether a dataset is rows of tensors, or bodies.
 func Readable(d *scenario.Dataset) bool {
-	switch d.Source {
-	case "file", "dir", "rows", "bodies":
-	default:
-		return false
-	}
-	switch d.Format {
-	case "", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw:
-		return true
-	}
-	return false
+	return slices.Contains([]string{"file", "dir", "rows", "bodies"}, d.Source) &&
+		slices.Contains([]string{
+			"", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw,
+		}, d.Format)
 }

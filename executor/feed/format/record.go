@@ -95,15 +95,3 @@ func Find(list []Field, name string) (v *Value, times int) {
 	}
 	return v, times
 }
-
-// names makes equal names one string.
-type names map[string]string
-
-func (n names) of(b []byte) string {
-	if s, ok := n[string(b)]; ok {
-		return s
-	}
-	s := string(b)
-	n[s] = s
-	return s
-}

@@ -28,13 +28,13 @@ import (
 // name all the same.
 var aboutRow = [...]string{"timestamp", "delay", "session_id", "id", "model"}
 
-// readLines reads a row a line.
-func (r *Rows) readLines(data []byte) error {
+// readLines reads one row from each line.
+func (r *reader) readLines(data []byte) error {
 	r.from.Unit = "line"
 	found := false
-	for number := 1; len(data) > 0; number++ {
-		line, rest, _ := bytes.Cut(data, []byte("\n"))
-		data = rest
+	number := 0
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		number++
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
@@ -53,7 +53,7 @@ func (r *Rows) readLines(data []byte) error {
 }
 
 // readList reads a JSON list of rows.
-func (r *Rows) readList(data []byte) error {
+func (r *reader) readList(data []byte) error {
 	r.from.Unit = "row"
 	c := jsonscan.Strict(data)
 	if c.Peek() != '[' {
@@ -70,8 +70,8 @@ func (r *Rows) readList(data []byte) error {
 	return c.Mistake()
 }
 
-// readPlan reads the rows that stand in the plan.
-func (r *Rows) readPlan(rows []scenario.Row) {
+// readPlan reads the rows that the plan holds.
+func (r *reader) readPlan(rows []scenario.Row) {
 	for i, row := range rows {
 		r.from = &Origin{Name: "rows", Pos: row.Pos, Unit: "row"}
 		c := jsonscan.Strict([]byte(row.JSON))
@@ -84,7 +84,7 @@ func (r *Rows) readPlan(rows []scenario.Row) {
 }
 
 // row reads a row.
-func (r *Rows) row(c *jsonscan.Scanner, number int) {
+func (r *reader) row(c *jsonscan.Scanner, number int) {
 	rec := Record{From: r.from, Stream: -1, Number: number}
 	if c.Peek() != '{' {
 		c.Fail("a row is a map, found %s", jsonscan.Kind(c.Rest()))
@@ -94,11 +94,20 @@ func (r *Rows) row(c *jsonscan.Scanner, number int) {
 		c.Fail("%s", err)
 		return
 	}
-	if r.columns != nil {
-		r.named = true
-		r.mapped(c, &rec)
+	if r.columns.fields != nil {
+		r.columns.read = true
+		for c.Enter('{'); c.More('}'); {
+			name := r.fields.name(c.Key())
+			text := c.Value()
+			if !c.OK() || string(text) == "null" {
+				continue // not given
+			}
+			for _, field := range r.columns.of(name) {
+				rec.assign(field, Value{Form: JSONAny, Text: text})
+			}
+		}
 	} else {
-		r.members(c, &rec, JSONAny)
+		r.fields.members(c, &rec, JSONAny)
 	}
 	if slices.ContainsFunc(rec.Inputs, func(f Field) bool { return f.Value.Form == V2Raw }) {
 		c.Fail("binary_data_size: only a file of one body with `format: v2` has raw data behind its JSON")
@@ -106,53 +115,66 @@ func (r *Rows) row(c *jsonscan.Scanner, number int) {
 	r.Records = append(r.Records, rec)
 }
 
-// members reads a row whose members stand under their own names.
-func (r *Rows) members(c *jsonscan.Scanner, rec *Record, form Form) {
+// fieldReader reads the fields of one row after the other. Equal names are one string, and the lists of
+// many rows share a block of memory.
+type fieldReader struct {
+	names   map[string]string
+	scratch []Field // of the row that is being read
+	block   []Field
+}
+
+func newFieldReader() fieldReader { return fieldReader{names: map[string]string{}} }
+
+func (r *fieldReader) name(b []byte) string {
+	if s, ok := r.names[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	r.names[s] = s
+	return s
+}
+
+// members reads a row whose members have their own names.
+func (r *fieldReader) members(c *jsonscan.Scanner, rec *Record, form Form) {
 	start := len(r.scratch)
 	for c.Enter('{'); c.More('}'); {
-		name := r.names.of(c.Key())
+		name := r.name(c.Key())
 		if form == JSONAny && r.part(c, rec, name) {
 			continue
 		}
 		v := Value{Form: form, Text: c.Value()}
 		meta := slices.Contains(aboutRow[:], name)
 		if meta {
-			rec.about(name, v.Text)
+			rec.about(name, v)
 		}
 		r.put(c, start, Field{name, v, meta})
 	}
 	rec.Inputs = append(r.take(start), rec.Inputs...)
 }
 
-// part reads a member that holds several of a row's values.
-func (r *Rows) part(c *jsonscan.Scanner, rec *Record, name string) bool {
-	open := c.Peek()
-	switch name {
-	case "inputs", "outputs":
-		if open == '[' && startsMap(c.Rest()[1:]) {
-			if name == "inputs" {
-				r.v2Inputs(c, rec)
-			} else {
-				rec.Wanted = r.v2Outputs(c)
-			}
-			return true
+// part reads a member that holds several of a row's values, and reports whether it is one.
+func (r *fieldReader) part(c *jsonscan.Scanner, rec *Record, name string) bool {
+	list, open := rec.part(name), c.Peek()
+	switch {
+	case list == nil:
+		return false
+	case open == '{' && !wrapper(c.Rest()):
+		start := len(r.scratch)
+		for c.Enter('{'); c.More('}'); {
+			name := r.name(c.Key())
+			r.put(c, start, Field{Name: name, Value: Value{Form: JSONAny, Text: c.Value()}})
 		}
-		if open == '{' && !wrapper(c.Rest()) {
-			list := r.fields(c, JSONAny)
-			if name == "inputs" {
-				rec.Inputs = append(rec.Inputs, list...)
-			} else {
-				rec.Outputs = append(rec.Outputs, list...)
-			}
-			return true
-		}
-	case "parameters":
-		if open == '{' && !wrapper(c.Rest()) {
-			rec.Parameters = append(rec.Parameters, r.fields(c, JSONAny)...)
-			return true
-		}
+		*list = append(*list, r.take(start)...)
+	case open != '[' || !startsMap(c.Rest()[1:]):
+		return false
+	case name == "inputs":
+		r.inputs(c, rec)
+	case name == "outputs":
+		rec.Wanted = r.outputs(c)
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 func startsMap(b []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) }
@@ -165,26 +187,16 @@ func wrapper(b []byte) bool {
 	return key == "content" || key == "b64" || key == "shape"
 }
 
-// fields reads the members of a map.
-func (r *Rows) fields(c *jsonscan.Scanner, form Form) []Field {
-	start := len(r.scratch)
-	for c.Enter('{'); c.More('}'); {
-		name := r.names.of(c.Key())
-		r.put(c, start, Field{Name: name, Value: Value{Form: form, Text: c.Value()}})
-	}
-	return r.take(start)
-}
-
 // put adds a field to those read since start, whose names must differ.
-func (r *Rows) put(c *jsonscan.Scanner, start int, f Field) {
+func (r *fieldReader) put(c *jsonscan.Scanner, start int, f Field) {
 	if there, _ := Find(r.scratch[start:], f.Name); there != nil {
 		c.Fail("duplicate %q", f.Name)
 	}
 	r.scratch = append(r.scratch, f)
 }
 
-// take gives the fields read since start, to be kept. Fields of many rows share a block of memory.
-func (r *Rows) take(start int) []Field {
+// take returns the fields read since start, to be kept.
+func (r *fieldReader) take(start int) []Field {
 	list := r.scratch[start:]
 	r.scratch = r.scratch[:start]
 	if len(list) == 0 {
@@ -199,31 +211,38 @@ func (r *Rows) take(start int) []Field {
 	return kept
 }
 
-// about takes what a member says about the row; text is JSON: a scalar, or a list of one.
-func (rec *Record) about(name string, text []byte) {
-	text = alone(text)
+// about reads what a member says about the row: a scalar, or in JSON a list of one. An empty cell says
+// nothing.
+func (rec *Record) about(name string, v Value) {
+	text := bytes.TrimSpace(v.Text)
+	word := string(text)
+	if v.Form != Cell {
+		text = alone(text)
+		word = plainText(text)
+	} else if len(text) == 0 {
+		return
+	}
 	switch name {
 	case "timestamp":
 		rec.Timestamp = text
 	case "delay":
 		rec.Delay = text
 	case "session_id":
-		rec.Session = plainText(text)
+		rec.Session = word
 	case "id":
-		rec.id = plainText(text)
+		rec.id = word
 	}
 }
 
-// alone is the only element of a list, and any other value as it stands.
+// alone returns the only element of a list, and any other value unchanged.
 func alone(text []byte) []byte {
-	text = bytes.TrimSpace(text)
 	if inner, ok := bytes.CutPrefix(text, []byte("[")); ok {
 		return bytes.TrimSpace(bytes.TrimSuffix(inner, []byte("]")))
 	}
 	return text
 }
 
-// plainText is a JSON string's text, and any other value as it stands.
+// plainText returns a JSON string's text, "" for null, and any other value unchanged.
 func plainText(text []byte) string {
 	if len(text) > 0 && text[0] == '"' {
 		c := jsonscan.Strict(text)
@@ -235,36 +254,27 @@ func plainText(text []byte) string {
 	return string(text)
 }
 
-// mapped reads a row whose columns the plan names.
-func (r *Rows) mapped(c *jsonscan.Scanner, rec *Record) {
-	for c.Enter('{'); c.More('}'); {
-		column := r.names.of(c.Key())
-		text := c.Value()
-		if !c.OK() || string(text) == "null" {
-			continue // not given
-		}
-		for _, f := range r.columns[column] {
-			r.used[f.Name] = true
-			r.assign(rec, f.Field, Value{Form: JSONAny, Text: text})
-		}
+// part returns the list of a record's fields with a name, nil if it is the name of none.
+func (rec *Record) part(name string) *[]Field {
+	switch name {
+	case "inputs":
+		return &rec.Inputs
+	case "outputs":
+		return &rec.Outputs
+	case "parameters":
+		return &rec.Parameters
 	}
+	return nil
 }
 
 // assign gives a field of a record its value.
-func (r *Rows) assign(rec *Record, name string, v Value) {
+func (rec *Record) assign(name string, v Value) {
 	part, rest, dotted := strings.Cut(name, ".")
-	switch {
-	case dotted && part == "inputs":
-		rec.Inputs = append(rec.Inputs, Field{Name: rest, Value: v})
-	case dotted && part == "outputs":
-		rec.Outputs = append(rec.Outputs, Field{Name: rest, Value: v})
-	case dotted && part == "parameters":
-		rec.Parameters = append(rec.Parameters, Field{Name: rest, Value: v})
-	case v.Form == Cell:
-		rec.aboutCell(name, v.Text)
-	default:
-		rec.about(name, v.Text)
+	if list := rec.part(part); dotted && list != nil {
+		*list = append(*list, Field{Name: rest, Value: v})
+		return
 	}
+	rec.about(name, v)
 }
 
 // Scalar returns a value as bool, int64, float64 or string; nil if it is none.

@@ -15,7 +15,7 @@ import (
 // readTable reads CSV (RFC 4180). The first line names the columns: fields of a row (timestamp,
 // session_id, delay, id, inputs.NAME, outputs.NAME, parameters.NAME), and inputs by their own
 // names.
-func (r *Rows) readTable(data []byte) error {
+func (r *reader) readTable(data []byte) error {
 	r.from.Unit = "line"
 	table := csv.NewReader(bytes.NewReader(data))
 	head, err := table.Read()
@@ -53,22 +53,16 @@ func (r *Rows) readTable(data []byte) error {
 	return nil
 }
 
-// columnFields are the fields that each column of a table is read as.
-func (r *Rows) columnFields(head []string) ([][]string, error) {
+// columnFields returns the fields that each column of a table is read as.
+func (r *reader) columnFields(head []string) ([][]string, error) {
 	fields := make([][]string, len(head))
 	for i, name := range head {
 		name = strings.TrimSpace(name)
 		if slices.Contains(head[:i], name) {
 			return nil, fmt.Errorf("line 1: duplicate column %q", name)
 		}
-		if r.columns == nil {
-			fields[i] = []string{ColumnField(name)}
-			continue
-		}
-		r.named = true
-		for _, c := range r.columns[name] {
-			r.used[name] = true
-			fields[i] = append(fields[i], c.Field)
+		if fields[i] = []string{ColumnField(name)}; r.columns.fields != nil {
+			fields[i] = r.columns.of(name)
 		}
 	}
 	return fields, nil
@@ -77,41 +71,25 @@ func (r *Rows) columnFields(head []string) ([][]string, error) {
 // ColumnField returns the field that a column is read as if the plan does not say.
 func ColumnField(column string) string {
 	part, _, dotted := strings.Cut(column, ".")
-	inPart := dotted && (part == "inputs" || part == "outputs" || part == "parameters")
-	if inPart || slices.Contains(aboutRow[:], column) {
+	if dotted && new(Record).part(part) != nil || slices.Contains(aboutRow[:], column) {
 		return column
 	}
 	return "inputs." + column
 }
 
-func (r *Rows) cells(rec *Record, fields [][]string, cells []string) {
-	start := len(r.scratch)
+func (r *reader) cells(rec *Record, fields [][]string, cells []string) {
+	start := len(r.fields.scratch)
 	for i, text := range cells {
 		for _, f := range fields[i] {
 			v := Value{Form: Cell, Text: []byte(text)}
 			if name, ok := strings.CutPrefix(f, "inputs."); ok {
-				r.scratch = append(r.scratch, Field{Name: name, Value: v})
+				r.fields.scratch = append(r.fields.scratch, Field{Name: name, Value: v})
 				continue
 			}
-			r.assign(rec, f, v)
+			rec.assign(f, v)
 		}
 	}
-	rec.Inputs = r.take(start)
-}
-
-// aboutCell takes what a cell says about the row.
-func (rec *Record) aboutCell(name string, text []byte) {
-	switch text = bytes.TrimSpace(text); {
-	case len(text) == 0:
-	case name == "timestamp":
-		rec.Timestamp = text
-	case name == "delay":
-		rec.Delay = text
-	case name == "session_id":
-		rec.Session = string(text)
-	case name == "id":
-		rec.id = string(text)
-	}
+	rec.Inputs = r.fields.take(start)
 }
 
 // tableError says where a table is broken.
@@ -126,14 +104,26 @@ func tableError(err error) error {
 	return fmt.Errorf("line %d, column %d: %w", parse.Line, parse.Column, parse.Err)
 }
 
-// byColumn are the fields that a dataset's `columns` name, by column; nil: it names none.
-func byColumn(d *scenario.Dataset) map[string][]scenario.Column {
-	if len(d.Columns) == 0 {
-		return nil
+// columns are the columns that a plan names.
+type columns struct {
+	fields map[string][]string // that the plan reads each column as; nil: it names none
+	found  map[string]bool     // columns that are in the data
+	read   bool                // there are rows whose columns the plan names
+}
+
+func newColumns(d *scenario.Dataset) columns {
+	c := columns{found: map[string]bool{}}
+	if len(d.Columns) > 0 {
+		c.fields = make(map[string][]string)
 	}
-	all := make(map[string][]scenario.Column)
-	for _, c := range d.Columns {
-		all[c.Name] = append(all[c.Name], c)
+	for _, column := range d.Columns {
+		c.fields[column.Name] = append(c.fields[column.Name], column.Field)
 	}
-	return all
+	return c
+}
+
+// of returns the fields that a column of the data is read as.
+func (c *columns) of(name string) []string {
+	c.read, c.found[name] = true, true
+	return c.fields[name]
 }

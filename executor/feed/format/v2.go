@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// readV2 reads KServe v2 bodies, one after the other, as they stand:
+// readV2 reads KServe v2 bodies, one after the other:
 //
 //	file   := body … | body raw     raw: the data of inputs with "binary_data_size", in their order
 //	body   := { "inputs": [ input, … ] [, "outputs": [ output, … ]]
@@ -21,7 +21,7 @@ import (
 //	output := { "name": text [, "parameters": { "classification": N, … }] }
 //
 // Shapes hold the batch dimension where the model has one: such a body is a request of so many items.
-func (r *Rows) readV2(data []byte) error {
+func (r *reader) readV2(data []byte) error {
 	r.from.Unit = "body"
 	c := jsonscan.Strict(data)
 	number := 0
@@ -29,13 +29,11 @@ func (r *Rows) readV2(data []byte) error {
 		rec := Record{From: r.from, Stream: -1, Number: number}
 		switch b := c.Peek(); {
 		case b == '[':
-			r.v2Inputs(&c, &rec)
+			r.fields.inputs(&c, &rec)
 		case b == '{' && isInput(c.Rest()):
-			if f, ok := r.v2Input(&c); ok {
-				rec.Inputs = []Field{f}
-			}
+			rec.Inputs = []Field{r.fields.input(&c)}
 		case b == '{':
-			r.members(&c, &rec, JSONAny)
+			r.fields.members(&c, &rec, JSONAny)
 			if c.OK() && !slices.ContainsFunc(rec.Inputs, func(f Field) bool { return f.Value.Type != "" }) {
 				c.Fail("a body has a list of inputs under \"inputs\"")
 			}
@@ -45,7 +43,7 @@ func (r *Rows) readV2(data []byte) error {
 		if !c.OK() {
 			break
 		}
-		if err := cmp.Or(r.rawInputs(&c, &rec), r.room()); err != nil {
+		if err := cmp.Or(rec.takeRaw(&c), r.room()); err != nil {
 			return err
 		}
 		r.Records = append(r.Records, rec)
@@ -63,7 +61,7 @@ func (r *Rows) readV2(data []byte) error {
 // isInput reports whether the map that b starts with is one input, not a body.
 func isInput(b []byte) bool { return firstOf(b, "inputs", "datatype") == "datatype" }
 
-// firstOf is the first of these keys in the map that b starts with; "": none.
+// firstOf returns the first of these keys in the map that b starts with, "" if it has none.
 func firstOf(b []byte, keys ...string) string {
 	c := jsonscan.Strict(b)
 	for c.Enter('{'); c.More('}'); {
@@ -75,32 +73,28 @@ func firstOf(b []byte, keys ...string) string {
 	return ""
 }
 
-func (r *Rows) v2Inputs(c *jsonscan.Scanner, rec *Record) {
+// inputs reads the inputs of a body.
+func (r *fieldReader) inputs(c *jsonscan.Scanner, rec *Record) {
 	start := len(r.scratch)
 	for c.Enter('['); c.More(']'); {
-		f, ok := r.v2Input(c)
-		if !ok {
-			return
-		}
-		r.put(c, start, f)
+		r.put(c, start, r.input(c))
 	}
 	rec.Inputs = append(rec.Inputs, r.take(start)...)
 }
 
-// v2Input reads an input. The text of one whose data follow the JSON is how many bytes they are.
-func (r *Rows) v2Input(c *jsonscan.Scanner) (f Field, ok bool) {
+// input reads an input. The text of one whose data follow the JSON is the number of their bytes.
+func (r *fieldReader) input(c *jsonscan.Scanner) (f Field) {
 	f.Value.Form = V2JSON
 	if c.Peek() != '{' {
 		c.Fail("an input is a map with name, shape, datatype and data, found %s", jsonscan.Kind(c.Rest()))
-		return f, false
 	}
 	shaped := false
 	for c.Enter('{'); c.More('}'); {
 		switch key := string(c.Key()); key {
 		case "name":
-			f.Name = r.names.of(c.Text())
+			f.Name = r.name(c.Text())
 		case "datatype":
-			f.Value.Type = r.names.of(c.Text())
+			f.Value.Type = r.name(c.Text())
 		case "shape":
 			f.Value.shape, shaped = dims(c), true
 		case "data":
@@ -122,7 +116,7 @@ func (r *Rows) v2Input(c *jsonscan.Scanner) (f Field, ok bool) {
 	case f.Value.Text == nil:
 		c.Fail("input %q has no data", f.Name)
 	}
-	return f, c.OK()
+	return f
 }
 
 // dims reads a shape.
@@ -141,9 +135,9 @@ func dims(c *jsonscan.Scanner) []int64 {
 
 // inputParameters reads an input's parameters: the size of data behind the JSON, and what goes to
 // the model.
-func (r *Rows) inputParameters(c *jsonscan.Scanner, v *Value) {
+func (r *fieldReader) inputParameters(c *jsonscan.Scanner, v *Value) {
 	for c.Enter('{'); c.More('}'); {
-		switch key := r.names.of(c.Key()); key {
+		switch key := r.name(c.Key()); key {
 		case "binary_data_size":
 			v.Form, v.Text = V2Raw, c.Value()
 		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
@@ -179,15 +173,15 @@ func parameter(c *jsonscan.Scanner, list *[]backends.Parameter, name string) *[]
 	return list
 }
 
-// v2Outputs are the outputs that a body asks for. Whether they come as raw bytes is decided by the
+// outputs reads the outputs that a body asks for. Whether they come as raw bytes is decided by the
 // target's `tensors`.
-func (r *Rows) v2Outputs(c *jsonscan.Scanner) (list []backends.Output) {
+func (r *fieldReader) outputs(c *jsonscan.Scanner) (list []backends.Output) {
 	for c.Enter('['); c.More(']'); {
 		var o backends.Output
 		for c.Enter('{'); c.More('}'); {
 			switch key := string(c.Key()); key {
 			case "name":
-				o.Name = r.names.of(c.Text())
+				o.Name = r.name(c.Text())
 			case "parameters":
 				r.outputParameters(c, &o)
 			default:
@@ -204,10 +198,10 @@ func (r *Rows) v2Outputs(c *jsonscan.Scanner) (list []backends.Output) {
 
 // outputParameters reads an output's parameters: the number of classes that are wanted in its
 // place, and what goes to the model.
-func (r *Rows) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
+func (r *fieldReader) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
 	var list *[]backends.Parameter
 	for c.Enter('{'); c.More('}'); {
-		switch key := r.names.of(c.Key()); key {
+		switch key := r.name(c.Key()); key {
 		case "classification":
 			word := c.Word()
 			n, err := strconv.ParseUint(string(word), 10, 32)
@@ -228,8 +222,8 @@ func (r *Rows) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
 	}
 }
 
-// rawInputs gives the inputs whose data follow the JSON their bytes.
-func (r *Rows) rawInputs(c *jsonscan.Scanner, rec *Record) error {
+// takeRaw gives the inputs whose data follow the JSON their bytes.
+func (rec *Record) takeRaw(c *jsonscan.Scanner) error {
 	for i := range rec.Inputs {
 		v := &rec.Inputs[i].Value
 		if v.Form != V2Raw {
