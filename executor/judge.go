@@ -27,9 +27,6 @@ func (m *member) judge(n *program.Node, out *result.Node) {
 		m.ladderEnd(n, out, open)
 	}
 	for _, check := range n.Checks {
-		if check.Program == nil {
-			continue
-		}
 		at := c
 		switch {
 		case level && n.First():
@@ -134,9 +131,7 @@ func (m *member) judgeWhile(n *program.Node, out *result.Node, c verdict.Context
 	}
 	values := m.values(out)
 	for _, w := range n.While {
-		if w.Program != nil {
-			out.While = append(out.While, verdict.Judge(w.Assertion, w.Program, c, values))
-		}
+		out.While = append(out.While, verdict.Judge(w.Assertion, w.Program, c, values))
 	}
 }
 
@@ -148,9 +143,6 @@ func (m *member) whileOpen(n *program.Node, out *result.Node) string {
 	}
 	values := m.values(out)
 	for _, c := range n.While {
-		if c.Program == nil {
-			continue
-		}
 		switch a := verdict.Judge(c.Assertion, c.Program, verdict.Context{}, values); a.Verdict {
 		case result.Pass:
 		case result.Inconclusive:
@@ -166,9 +158,6 @@ func (m *member) whileOpen(n *program.Node, out *result.Node) string {
 func (r *runner) judgePlan() {
 	values := result.Values(r.result, nil).Against(r.program.Baseline)
 	for _, check := range r.program.Assert {
-		if check.Program == nil {
-			continue
-		}
 		c := worst(check, r.result.Nodes)
 		for _, n := range r.result.Nodes {
 			c.CertainBecause = cmp.Or(c.CertainBecause, prefix(n.ID, certain(check, n)))

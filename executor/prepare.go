@@ -10,12 +10,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Codes of the diagnostics that preparing reports; source.Codes lists their meanings.
-const (
-	codeRequest = "request"
-	codeBinary  = "no-binary-tensors"
-)
-
 // maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
 const maxCalls = 4 << 30
 
@@ -34,7 +28,7 @@ func encode(
 	e.Rows, e.Delays, e.Streams = built.Rows, built.Delays, built.Streams
 	if n.Open && e.Delays != nil {
 		diags = append(diags, source.Diagnostic{
-			Severity: source.Warning, Code: program.CodeNoEffect, Pos: s.LoadPos,
+			Severity: source.Warning, Code: "no-effect", Pos: s.LoadPos,
 			Summary: what + ": the rows' \"delay\" has no effect, as the load says when each request is due",
 			Detail:  "only a closed loop (`concurrency`) pauses after a reply",
 		})
@@ -50,7 +44,7 @@ func encode(
 	}
 	if err != nil {
 		return append(diags, source.Diagnostic{
-			Severity: source.Error, Code: codeRequest, Pos: s.IDPos, Summary: fmt.Sprintf("%s: %s", what, err),
+			Severity: source.Error, Code: "request", Pos: s.IDPos, Summary: fmt.Sprintf("%s: %s", what, err),
 		})
 	}
 	if keep {
@@ -165,7 +159,7 @@ func binaryTensors(t *target, sig backends.Signature) source.Diagnostics {
 		return nil
 	}
 	return source.Diagnostics{{
-		Severity: source.Warning, Code: codeBinary, Pos: t.Plan.Pos,
+		Severity: source.Warning, Code: "no-binary-tensors", Pos: t.Plan.Pos,
 		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.Plan.Name),
 		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
 	}}
@@ -182,7 +176,7 @@ func sequenceOf(e *trial.Entry, n *program.Node) *backends.Sequence {
 // keepsState compares what a model says of itself with what the stage sends: a model that keeps
 // state takes no request that belongs to no sequence.
 func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
-	what := source.Diagnostic{Severity: source.Error, Code: program.CodeSequences, Pos: n.Stage.IDPos}
+	what := source.Diagnostic{Severity: source.Error, Code: "sequences", Pos: n.Stage.IDPos}
 	switch {
 	case n.Sequences == nil && e.Signature.Sequence > backends.NoSequences:
 		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between "+

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
-	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // TestPausesOfOpenLoops: where the load says when requests are due, pauses that rows ask for are
@@ -23,7 +22,7 @@ stages: [{id: s, load: {`+load+`}, for: 3 requests}]
 `, s.HTTPURL()), Env{})
 		found := false
 		for _, d := range diags {
-			found = found || d.Code == program.CodeNoEffect && d.Pos.Line == 5
+			found = found || d.Code == "no-effect" && d.Pos.Line == 5
 		}
 		if found != told || diags.HasErrors() {
 			t.Errorf("%s: %v", load, diags)

@@ -103,9 +103,6 @@ func (m *member) weigh(a attempt, o trial.Output) *judged {
 	}
 	values := result.Values(m.view(), n)
 	for _, c := range a.node.While {
-		if c.Program == nil {
-			continue
-		}
 		a := verdict.Judge(c.Assertion, c.Program, circumstances(n), values)
 		p.stored.While = append(p.stored.While, a)
 		p.holds = p.holds && a.Verdict == result.Pass

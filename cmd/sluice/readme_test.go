@@ -158,7 +158,7 @@ func TestCodes(t *testing.T) {
 			t.Errorf("code %q has no help", c.Name)
 		}
 	}
-	used := regexp.MustCompile(`(?:\bCode: +|\b[Cc]ode[A-Z]\w* +(?:string )?= |\.fail\([^"\n]*, ` +
+	used := regexp.MustCompile(`(?:\bCode: +|\b[Cc]ode[A-Z]\w* +(?:string )?= |\b(?:fail|d\.warn|warnOnce)\([^"\n]*, ` +
 		`)"([a-z]+(?:-[a-z]+)*)"`)
 	for _, m := range used.FindAllStringSubmatch(all.String(), -1) {
 		if !known[m[1]] {

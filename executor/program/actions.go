@@ -16,7 +16,7 @@ func checkActions(d *draft) {
 		t := s.Request.Target
 		for _, a := range slices.Concat(s.Before, s.After) {
 			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
-				d.fail(a.Pos, codeScheme,
+				d.fail(a.Pos, "scheme",
 					"a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
 					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
 			}
@@ -29,7 +29,7 @@ func checkModelControl(d *draft, n *Node) {
 	for _, a := range models(n.Stage) {
 		for _, k := range n.entries {
 			if k != nil && !k.abilities.Has(backends.ModelControl) {
-				d.fail(a.Pos, codeAction, "backend %s cannot load and unload models for this target", k.kind.Name)
+				d.fail(a.Pos, "no-model-control", "backend %s cannot load and unload models for this target", k.kind.Name)
 			}
 		}
 	}

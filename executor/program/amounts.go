@@ -65,7 +65,7 @@ func compileAmount(d *draft, n *Node, l scenario.Level) {
 		want, like = metric.Rate, "a rate"
 	}
 	if _, dim := p.Quantity(nothing{}); dim != want && (n.Open || dim != metric.Number) {
-		d.fail(l.Expr.Pos, codeAmount, "this load is %s, and ${%s} is not", like, l.Expr.Text).
+		d.fail(l.Expr.Pos, "load-from-result", "this load is %s, and ${%s} is not", like, l.Expr.Text).
 			Detail = fmt.Sprintf("write an expression that gives %s, such as 0.8 * stage(\"find\").capacity of a "+
 			"search for one", like)
 		return

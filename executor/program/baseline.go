@@ -40,7 +40,7 @@ func readBaseline(d *draft) {
 	case err != nil:
 		reportNoResult(d, base, err)
 	case base.Named() && out.Result.WhyNotComparable() != "":
-		d.fail(base.File.Pos, codeBaseline,
+		d.fail(base.File.Pos, "bad-baseline",
 			"the baseline %s did not pass: %s", base.File.Name, out.Result.WhyNotComparable()).
 			Detail = "name the result.json of a run that passed, or a folder: its newest result that passed is taken"
 	}
@@ -48,7 +48,7 @@ func readBaseline(d *draft) {
 
 func reportNoResult(d *draft, base *scenario.Baseline, err error) {
 	first, rest, more := strings.Cut(err.Error(), "\n")
-	diag := d.fail(base.File.Pos, codeBaseline, "the baseline %s is not a result that can be read: %s",
+	diag := d.fail(base.File.Pos, "bad-baseline", "the baseline %s is not a result that can be read: %s",
 		base.File.Name, first)
 	if diag.Detail = "a baseline is the result.json of an earlier run"; more {
 		diag.Detail += fmt.Sprintf("; %d more mistakes in it", 1+strings.Count(rest, "\n"))
@@ -71,7 +71,7 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 	})
 	if isFolder && out.Result == nil {
 		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, d.program.Plan.Name)
-		d.warn(base.File.Pos, codeBaseline,
+		d.warn(base.File.Pos, "bad-baseline",
 			"folder %s holds no result of plan %q that passed", base.File.Name, d.program.Plan.Name).
 			Detail = fmt.Sprintf("assertions with `baseline` will be %s",
 			map[bool]string{true: "skipped", false: "inconclusive"}[base.IfMissing == ifMissingSkip])
@@ -101,13 +101,13 @@ func checkComparisons(d *draft) {
 	}
 	switch {
 	case compared == 0 && base.Named():
-		d.fail(base.File.Pos, codeBaseline, "nothing in the plan compares with a baseline").
+		d.fail(base.File.Pos, "bad-baseline", "nothing in the plan compares with a baseline").
 			Detail = "leave --baseline out, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
 	case compared == 0:
-		d.warn(base.File.Pos, codeUnused, "nothing in the plan compares with the baseline").
+		d.warn(base.File.Pos, "unused-entry", "nothing in the plan compares with the baseline").
 			Detail = "remove it, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
 	case base.Named() && d.program.Baseline.Result != nil:
-		d.fail(base.File.Pos, codeBaseline,
+		d.fail(base.File.Pos, "bad-baseline",
 			"the baseline %s has none of the stages that are compared with it: %s",
 			d.program.Baseline.File, strings.Join(ids, ", ")).
 			Detail = fmt.Sprintf("it is a result of plan %q", d.program.Baseline.Result.Plan.Name)
@@ -125,9 +125,6 @@ type comparison struct {
 func comparisonsOf(p *Program) (list []comparison) {
 	gather := func(node string, checks []Check) {
 		for _, c := range checks {
-			if c.Program == nil {
-				continue
-			}
 			refs := slices.DeleteFunc(slices.Clone(c.Program.Refs), func(r expression.Ref) bool { return !r.Baseline })
 			if len(refs) > 0 {
 				list = append(list, comparison{node, refs})

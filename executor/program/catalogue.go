@@ -34,7 +34,7 @@ func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	}
 	c, err := metric.New(rows...)
 	if err != nil {
-		d.fail(n.Stage.Pos, codeCatalogue, "stage %q: %s", n.Stage.ID, err)
+		d.fail(n.Stage.Pos, "metric-clash", "stage %q: %s", n.Stage.ID, err)
 		return nil
 	}
 	d.catalogues[key] = c

@@ -12,11 +12,11 @@ func checkClasses(d *draft, n *Node) {
 			switch {
 			case o.Classification == 0:
 			case k != nil && k.lacks(ability) != "":
-				d.fail(o.Pos, codeClasses,
+				d.fail(o.Pos, "no-classes",
 					"%s", k.lacks(ability)).
 					Detail = "remove `classification`: the output then comes whole"
 			case n.Stage.Memory != nil:
-				d.fail(o.Pos, codeClasses,
+				d.fail(o.Pos, "no-classes",
 					"output %q is wanted as classes, which servers do not put into shared memory", o.Name).
 					Detail = "remove `classification`, or `shared_memory`"
 			}

@@ -87,6 +87,14 @@ func (d *draft) isNew(diag source.Diagnostic) bool {
 	return true
 }
 
+// warnOnce warns unless the place has a diagnostic of that code; the caller's changes to it are lost then.
+func (d *draft) warnOnce(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
+	if d.alreadyReported(pos, code) {
+		return new(source.Diagnostic)
+	}
+	return d.warn(pos, code, format, args...)
+}
+
 // alreadyReported reports whether a place has a diagnostic of that code: the levels of a ladder
 // share one line of the plan.
 func (d *draft) alreadyReported(pos source.Pos, code string) bool {

@@ -51,7 +51,7 @@ func addErrorsRule(d *draft, n *Node) {
 			"errors.ratio < 0.1% besides"
 		a.That.Text = metric.ErrorsCount + " <= " + strings.Join(parts, " + ")
 	}
-	n.Checks = append(n.Checks, compileCheck(d, a, n.scope))
+	n.Checks = appendCheck(d, n.Checks, a, n.scope)
 	for _, c := range gatesOf(n) {
 		lintNoLimit(d, n, c)
 	}
@@ -60,7 +60,7 @@ func addErrorsRule(d *draft, n *Node) {
 // gatesOf are the conditions that decide about a node: assertions that gate, and its `while`.
 func gatesOf(n *Node) []Check {
 	return slices.DeleteFunc(slices.Concat(n.Checks, n.While), func(c Check) bool {
-		return c.Program == nil || c.Assertion.Severity == result.Warn || c.Assertion.ID == DefaultErrors
+		return c.Assertion.Severity == result.Warn || c.Assertion.ID == DefaultErrors
 	})
 }
 
@@ -150,10 +150,9 @@ func lintNoLimit(d *draft, n *Node, c Check) {
 	if at < 0 || d.program.Unmatched(c, n.ID) != "" || len(limitedBy(c, n)) > 0 {
 		return
 	}
-	if pos := c.Assertion.That.At(0); !d.alreadyReported(pos, codeNoLimit) {
-		d.warn(pos, codeNoLimit, "this is not false when every request fails: it limits no errors").
-			Detail = "errors.count == 0 is asked besides: write a budget, such as errors.ratio < 1%"
-	}
+	d.warnOnce(c.Assertion.That.At(0), "no-error-limit",
+		"this is not false when every request fails: it limits no errors").
+		Detail = "errors.count == 0 is asked besides: write a budget, such as errors.ratio < 1%"
 }
 
 // ofErrors reports whether a reference is to errors of node n.

@@ -151,7 +151,7 @@ stages:
 			if got != rule {
 				t.Errorf("%s (%s): the built-in rule is %q, want %q", c.that, severity, got, rule)
 			}
-			at := slices.IndexFunc(p.Warnings, func(d source.Diagnostic) bool { return d.Code == codeNoLimit })
+			at := slices.IndexFunc(p.Warnings, func(d source.Diagnostic) bool { return d.Code == "no-error-limit" })
 			if warned != (at >= 0) {
 				t.Errorf("%s (%s): warnings %v", c.that, severity, p.Warnings)
 			}

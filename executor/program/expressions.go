@@ -22,10 +22,10 @@ func compileExpressions(d *draft) {
 		}
 		n.scope = &scope{draft: d, node: n, here: true}
 		for _, c := range conditions(n.Stage) {
-			n.While = append(n.While, compileCheck(d, scenario.Assertion{That: c.That}, n.scope))
+			n.While = appendCheck(d, n.While, scenario.Assertion{That: c.That}, n.scope)
 		}
 		for _, a := range n.Stage.Assert {
-			n.Checks = append(n.Checks, compileCheck(d, a, n.scope))
+			n.Checks = appendCheck(d, n.Checks, a, n.scope)
 		}
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 			compileStability(d, n, u)
@@ -33,7 +33,7 @@ func compileExpressions(d *draft) {
 		connectReads(d.program, n)
 	}
 	for _, a := range d.program.Plan.Assert {
-		d.program.Assert = append(d.program.Assert, compileCheck(d, a, &scope{draft: d}))
+		d.program.Assert = appendCheck(d, d.program.Assert, a, &scope{draft: d})
 	}
 }
 
@@ -56,9 +56,6 @@ func connectReads(p *Program, n *Node) {
 		drawn[e.From] = true
 	}
 	for _, c := range slices.Concat(n.Checks, n.While) {
-		if c.Program == nil {
-			continue
-		}
 		for _, r := range c.Program.Refs {
 			if r.Node == "" || r.Node == n.ID || r.Baseline || drawn[r.Node] {
 				continue
@@ -115,21 +112,22 @@ func compileText(d *draft, t source.Text, s *scope) *expression.Program {
 	return p
 }
 
-func compileCheck(d *draft, a scenario.Assertion, s *scope) Check {
+// appendCheck compiles an assertion and adds it to checks, unless it has a mistake.
+func appendCheck(d *draft, checks []Check, a scenario.Assertion, s *scope) []Check {
 	c := Check{Assertion: a, Program: compileText(d, a.That, s), Planned: -1}
 	if c.Program == nil {
-		return c
+		return checks
 	}
 	possible := false
 	if c.Needed, possible = verdict.SamplesNeeded(a, c.Program); !possible {
-		d.warn(a.That.Pos, codeNeverProven, "no number of requests can prove %s with a confidence", a.That.Text).
+		d.warn(a.That.Pos, "never-proven", "no number of requests can prove %s with a confidence", a.That.Text).
 			Detail = "allow a share, however small, or compare a count: errors.count == 0"
 	}
 	checkWatched(d, c, s)
 	lintAllHolds(d, c, s.node)
 	checkOneTime(d, c)
 	lintStored(d, c)
-	return c
+	return append(checks, c)
 }
 
 // compileStability resolves the metrics that windows are compared by.
@@ -138,9 +136,9 @@ func compileStability(d *draft, n *Node, u scenario.UntilStable) {
 		leaf, err := n.scope.Resolve(expression.Place{}, strings.TrimSpace(m.Text))
 		switch {
 		case err != nil:
-			d.fail(m.Pos, codeMetric, "%s", err)
+			d.fail(m.Pos, "stability-metric", "%s", err)
 		case !leaf.Row.From.OfRequests():
-			d.fail(m.Pos, codeMetric, "%s is not known for a window, only for the whole node", leaf.String())
+			d.fail(m.Pos, "stability-metric", "%s is not known for a window, only for the whole node", leaf.String())
 		default:
 			n.Stability = append(n.Stability, leaf)
 		}

@@ -33,7 +33,7 @@ func readRows(d *draft, r scenario.Request) {
 	}
 	if data.Source == "bodies" && k != nil {
 		if why := k.lacks("request bodies"); why != "" {
-			d.fail(data.Pos, codeDoesNotFit, "target %q takes no whole bodies: %s", r.Target.Name, why)
+			d.fail(data.Pos, "does-not-fit", "target %q takes no whole bodies: %s", r.Target.Name, why)
 		}
 	}
 	if _, done := d.rows[data]; done || unreadable(d.program, data) {

@@ -27,13 +27,13 @@ func compileGoodput(d *draft) {
 					lacksRow(n, known, n.entries[0]) != "" {
 					why = lacksRow(n, known, n.entries[0])
 				}
-				d.fail(x.Metric.Pos, codeGoodput,
+				d.fail(x.Metric.Pos, "goodput-bound",
 					"goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
 				continue
 			}
 			dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text))
 			if !ok || dim != row.Dim {
-				d.fail(x.Limit.Pos, codeGoodput,
+				d.fail(x.Limit.Pos, "goodput-bound",
 					"%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
 				continue
 			}

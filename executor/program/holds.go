@@ -30,12 +30,11 @@ func lintAllHolds(d *draft, c Check, n *Node) {
 	}
 	for _, ref := range c.Program.Refs {
 		from := ref.Leaf.Row.From
-		pos := c.Assertion.That.At(ref.At[0])
-		if ref.Node != "" || ref.Phase != "" || ref.Baseline || from != metric.Sample && from != metric.Flow ||
-			d.alreadyReported(pos, codeAllHolds) {
-			continue
+		if ref.Node == "" && ref.Phase == "" && !ref.Baseline && (from == metric.Sample || from == metric.Flow) {
+			d.warnOnce(c.Assertion.That.At(ref.At[0]), "all-holds",
+				"%s is taken over all %d holds together", ref, spans).
+				Detail = detail
 		}
-		d.warn(pos, codeAllHolds, "%s is taken over all %d holds together", ref, spans).Detail = detail
 	}
 }
 
@@ -51,13 +50,9 @@ func checkOneTime(d *draft, c Check) {
 		case first < 0:
 			first = i
 		case ref.Node == c.Program.Refs[first].Node && ref.Phase != c.Program.Refs[first].Phase:
-			pos := c.Assertion.That.At(ref.At[0])
-			if !d.alreadyReported(pos, codeDoesNotFit) {
-				d.fail(pos, codeDoesNotFit,
-					"windows of %s cannot be compared with windows of %s",
-					phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
-					Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
-			}
+			d.fail(c.Assertion.That.At(ref.At[0]), "does-not-fit", "windows of %s cannot be compared with windows of %s",
+				phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
+				Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
 		}
 	}
 }

@@ -36,7 +36,7 @@ stages:
 		_, diags = Compile(plan, all.Kinds())
 		var columns []int
 		for _, d := range diags {
-			if d.Code == codeAllHolds {
+			if d.Code == "all-holds" {
 				if columns = append(columns, d.Pos.Column); d.Pos.Line != 6 || d.Detail == "" {
 					t.Errorf("%s: %+v", c.that, d)
 				}
@@ -76,7 +76,7 @@ stages:
 		_, diags = Compile(plan, all.Kinds())
 		got := 0
 		for _, d := range diags {
-			if d.Code == codeDoesNotFit {
+			if d.Code == "does-not-fit" {
 				got = d.Pos.Column
 			}
 		}

@@ -33,7 +33,7 @@ func bindTargets(d *draft) {
 		bound := &boundTarget{kind: k, abilities: Abilities(k, t), streaming: t.Streaming}
 		var err error
 		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
-			d.fail(t.Pos, codeCatalogue, "target %q: %s", t.Name, err)
+			d.fail(t.Pos, "metric-clash", "target %q: %s", t.Name, err)
 			continue
 		}
 		d.targets[t] = bound
@@ -46,23 +46,23 @@ func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 	switch s := t.Scheme(); {
 	case k.Schemes == nil && t.URL == "" || t.URL != "" && slices.Contains(k.Schemes, s):
 	case k.Schemes == nil:
-		d.fail(url, codeScheme, "target %q: backend %s has no URL", t.Name, k.Name)
+		d.fail(url, "scheme", "target %q: backend %s has no URL", t.Name, k.Name)
 	case t.URL == "":
-		d.fail(t.Pos, codeNoURL, "target %q has no `url`", t.Name)
+		d.fail(t.Pos, "missing-key", "target %q has no `url`", t.Name)
 	default:
-		diag := d.fail(url, codeScheme, "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
+		diag := d.fail(url, "scheme", "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
 		diag.Allowed, diag.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
 	}
 	for _, key := range t.Keys {
 		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
-			diag := d.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name)
+			diag := d.fail(key.Pos, "key-not-read", "backend %s does not read %q", k.Name, key.Name)
 			diag.Allowed = scenario.Built("target", k.Keys)
 			diag.Nearest = source.Nearest(key.Name, diag.Allowed)
 			d.unread = append(d.unread, targetPaths(t, key.Name)...)
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
-		diag := d.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name,
+		diag := d.fail(endpoint, "not-allowed", "target %q: backend %s has no endpoint %q", t.Name, k.Name,
 			t.Endpoint)
 		diag.Allowed = scenario.Built("target.endpoint", k.Endpoints)
 		diag.Nearest = source.Nearest(t.Endpoint, diag.Allowed)
@@ -133,10 +133,10 @@ func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
 		}
 		var at *backends.KeyError
 		if !errors.As(err, &at) {
-			d.fail(pos, codeTarget, "target %q: %s", t.Name, err)
+			d.fail(pos, "bad-target", "target %q: %s", t.Name, err)
 			continue
 		}
-		diag := d.fail(insidePos(t, at.Key), codeTarget, "target %q: %s", t.Name, err)
+		diag := d.fail(insidePos(t, at.Key), "bad-target", "target %q: %s", t.Name, err)
 		diag.Allowed, diag.Nearest = at.Allowed, source.Nearest(at.Key, at.Allowed)
 	}
 }
@@ -171,7 +171,7 @@ func findKind(d *draft, t *scenario.Target) *backends.Kind {
 		names = append(names, d.kinds[i].Name)
 	}
 	names = scenario.Built("target.backend", names)
-	diag := d.fail(t.Pos, codeBackend, "target %q: there is no backend %q in this build", t.Name, t.Backend)
+	diag := d.fail(t.Pos, "unknown-backend", "target %q: there is no backend %q in this build", t.Name, t.Backend)
 	diag.Allowed, diag.Nearest = names, source.Nearest(t.Backend, names)
 	return nil
 }

@@ -21,11 +21,11 @@ func collectLater(d *draft) {
 			func(key string) bool { return diag.Path == key || strings.HasPrefix(diag.Path, key+"/") })
 	})
 	for _, diag := range d.diags { // what another package cannot do yet is no mistake of the plan
-		if diag.Code == codeNotBuilt {
+		if diag.Code == "not-built-yet" {
 			p.Later = append(p.Later, diag)
 		}
 	}
-	d.diags = slices.DeleteFunc(d.diags, func(diag source.Diagnostic) bool { return diag.Code == codeNotBuilt })
+	d.diags = slices.DeleteFunc(d.diags, func(diag source.Diagnostic) bool { return diag.Code == "not-built-yet" })
 	for _, t := range p.Plan.Targets {
 		listed := func(diag source.Diagnostic) bool {
 			return slices.Contains(targetPaths(t, "backend"), diag.Path)
@@ -67,7 +67,7 @@ func absentBackend(p *Program, t *scenario.Target, k *backends.Kind) {
 // notInBinary gathers once what is not in this binary, and how to get one that has it.
 func notInBinary(p *Program, pos source.Pos, what, how string) {
 	diag := source.Diagnostic{
-		Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: "this binary was built without " + what,
+		Severity: source.Error, Code: "not-built-yet", Pos: pos, Summary: "this binary was built without " + what,
 		Detail: how,
 	}
 	if !slices.ContainsFunc(p.Later, func(o source.Diagnostic) bool { return o.Pos == diag.Pos }) {
@@ -94,9 +94,6 @@ func rowOf(n *Node, name string) (*metric.Row, bool) {
 
 func laterMetrics(p *Program, checks []Check) {
 	for _, c := range checks {
-		if c.Program == nil {
-			continue
-		}
 		for _, r := range c.Program.Refs {
 			pos, row := c.Assertion.That.At(r.At[0]), r.Leaf.Row
 			if row.Later {
@@ -109,7 +106,7 @@ func laterMetrics(p *Program, checks []Check) {
 // notYet says once what cannot be run, however many nodes share the place, and not where the plan's
 // own list has it.
 func notYet(p *Program, pos source.Pos, summary string) {
-	diag := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: summary}
+	diag := source.Diagnostic{Severity: source.Error, Code: "not-built-yet", Pos: pos, Summary: summary}
 	if !slices.ContainsFunc(p.Later, func(o source.Diagnostic) bool { return o.Pos == diag.Pos }) {
 		p.Later = append(p.Later, diag)
 	}

@@ -46,7 +46,7 @@ func lintUnused(d *draft) {
 	}
 	for _, data := range d.program.Plan.Datasets {
 		if !used[data] && data.Pos.Line > 0 {
-			d.warn(data.Pos, codeUnused,
+			d.warn(data.Pos, "unused-entry",
 				"dataset %q is used by no stage", data.Name).
 				Detail = "remove it, or name it with `data`"
 		}
@@ -82,8 +82,7 @@ func lintFewTried(d *draft, n *Node) {
 		sd = r.Arrivals.CV * math.Sqrt(planned)
 	}
 	for _, c := range n.While {
-		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned-2*sd ||
-			d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
+		if planned == 0 || float64(c.Needed) <= planned-2*sd {
 			continue
 		}
 		change := fmt.Sprintf("`for: %d requests`", c.Needed)
@@ -91,7 +90,7 @@ func lintFewTried(d *draft, n *Node) {
 			change += fmt.Sprintf(", or begin at %.0f/s",
 				math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
 		}
-		d.warn(c.Assertion.That.Pos, codeFewSamples,
+		d.warnOnce(c.Assertion.That.Pos, "few-samples",
 			"a trial at %s sends %.0f requests%s, %s needs %d",
 			valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
 			Detail = "it is inconclusive there, which counts as false, and the search ends: use " + change
@@ -107,21 +106,20 @@ func byChance(sd float64) string {
 }
 
 func fewSamplesFor(d *draft, c Check, who string) {
-	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(p) &&
-		!d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
-		d.warn(c.Assertion.That.Pos, CodeNoEffect,
+	if c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(c.Program) {
+		d.warnOnce(c.Assertion.That.Pos, "no-effect",
 			"\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).
 			Detail = "it is read once, so there are no samples that could be too few: leave the key out"
 	}
 	most := c.Planned + 2*c.SD
-	if c.Planned < 0 || float64(c.Needed) <= most || d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
+	if c.Planned < 0 || float64(c.Needed) <= most {
 		return
 	}
 	place := "sends"
 	if every := verdict.Every(c.Assertion); every > 0 {
 		place = fmt.Sprintf("in %s sends", source.Duration(every))
 	}
-	d.warn(c.Assertion.That.Pos, codeFewSamples,
+	d.warnOnce(c.Assertion.That.Pos, "few-samples",
 		"%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
 		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
 }
@@ -134,19 +132,15 @@ func lintSparse(d *draft, n *Node) {
 		return
 	}
 	if requests < slots {
-		if !d.alreadyReported(n.Level.Pos, codeNeverFull) {
-			d.warn(n.Level.Pos, codeNeverFull,
-				"stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
-				Detail = fmt.Sprintf("ask for at least %.0f requests, or fewer in flight", 3*slots)
-		}
+		d.warnOnce(n.Level.Pos, "never-reached-concurrency",
+			"stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
+			Detail = fmt.Sprintf("ask for at least %.0f requests, or fewer in flight", 3*slots)
 		return
 	}
-	if !d.alreadyReported(n.Level.Pos, codeFewRequests) {
-		d.warn(n.Level.Pos, codeFewRequests,
-			"stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured",
-			n.ID, requests, slots).
-			Detail = fmt.Sprintf("ask for at least %.0f requests, three for each slot", 3*slots)
-	}
+	d.warnOnce(n.Level.Pos, "few-requests",
+		"stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured",
+		n.ID, requests, slots).
+		Detail = fmt.Sprintf("ask for at least %.0f requests, three for each slot", 3*slots)
 }
 
 // lintRampCut warns of ramps that end before they are over.
@@ -157,7 +151,7 @@ func lintRampCut(d *draft, n *Node) {
 		return
 	}
 	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
-		d.warn(n.Stage.ExtentPos, codeRampCut,
+		d.warn(n.Stage.ExtentPos, "ramp-cut",
 			"the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
 	}
@@ -172,12 +166,11 @@ func lintUndrained(d *draft, n *Node) {
 	}
 	slots := max(n.Level.Value, 1)
 	for _, c := range n.Checks {
-		if p := c.Program; p == nil ||
-			slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) ||
-			p.Truth(openAtEnd(slots)).Is != 0 || d.alreadyReported(n.Stage.DrainPos, codeUndrained) {
+		if slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return !counted(r) }) ||
+			c.Program.Truth(openAtEnd(slots)).Is != 0 {
 			continue
 		}
-		d.warn(n.Stage.DrainPos, codeUndrained,
+		d.warnOnce(n.Stage.DrainPos, "no-drain",
 			"stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known",
 			n.ID, slots, c.Assertion.That.Text).
 			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow " +
@@ -202,14 +195,14 @@ func (n openAtEnd) Quantity(expression.Ref) expression.Quantity {
 func lintUnseen(d *draft, n *Node) {
 	for _, c := range n.Checks {
 		every := verdict.Every(c.Assertion)
-		if every == 0 || c.Program == nil || len(c.Program.Refs) == 0 {
+		if every == 0 || len(c.Program.Refs) == 0 {
 			continue
 		}
 		rest := phaseLength(n, c.Program.Refs[0].Phase) % every
-		if rest == 0 || d.alreadyReported(c.Assertion.That.Pos, codeUnseen) {
+		if rest == 0 {
 			continue
 		}
-		d.warn(c.Assertion.That.Pos, codeUnseen,
+		d.warnOnce(c.Assertion.That.Pos, "unseen-rest",
 			"the last %v are in no window of %v: nothing here looks at them",
 			source.Duration(rest), source.Duration(every)).
 			Detail = "let the length be a multiple of `every`, which is 1s where `within` stands alone"
@@ -249,7 +242,7 @@ func lintCrowded(d *draft, n *Node) {
 	if pool.Overflow == "drop" {
 		what = "are dropped"
 	}
-	d.warn(n.Stage.LoadPos, codeCrowded,
+	d.warn(n.Stage.LoadPos, "max-in-flight-too-low",
 		"at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
 		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`",
@@ -260,7 +253,7 @@ func lintCrowded(d *draft, n *Node) {
 // no error, and no gate is about it.
 func lintDrops(d *draft, n *Node) {
 	pool, open := scenario.Open(n.Stage.Load)
-	if !open || pool.Overflow != "drop" || d.alreadyReported(n.Stage.LoadPos, codeNoDropLimit) {
+	if !open || pool.Overflow != "drop" {
 		return
 	}
 	for _, c := range gatesOf(n) {
@@ -271,7 +264,7 @@ func lintDrops(d *draft, n *Node) {
 			return
 		}
 	}
-	d.warn(n.Stage.LoadPos, codeNoDropLimit, "no gate of stage %q limits the requests that it drops", n.ID).
+	d.warnOnce(n.Stage.LoadPos, "no-drop-limit", "no gate of stage %q limits the requests that it drops", n.ID).
 		Detail = "what was dropped is no error, and in no latency: assert dropped.ratio < 1%, or use " +
 		"`overflow: wait`"
 }
@@ -293,7 +286,7 @@ func peakRate(n *Node) float64 {
 // seconds; 0: none does.
 func smallestLimit(n *Node) (limit float64, by Check) {
 	for _, c := range n.Checks {
-		if c.Program == nil || len(c.Program.Refs) != 1 || c.Program.Refs[0].Node != "" {
+		if len(c.Program.Refs) != 1 || c.Program.Refs[0].Node != "" {
 			continue
 		}
 		if name := c.Program.Refs[0].Leaf.Row.Name; name != metric.Latency && name != metric.ServiceTime {
@@ -317,7 +310,7 @@ func (atOnce) Quantity(expression.Ref) expression.Quantity {
 // lintConditional warns of gates on a stage that a good run skips, and of stages that wait for one.
 func lintConditional(d *draft, s *stagePoints) {
 	if first := s.first(); first.When == "failure" && len(first.Assert) > 0 {
-		d.warn(first.Assert[0].Use, codeSkippable,
+		d.warn(first.Assert[0].Use, "may-be-skipped",
 			"stage %q only runs when something has failed: this never gates a good run", s.id).
 			Detail = "assert on a stage that always runs, or use `when: always`"
 	}
@@ -326,8 +319,8 @@ func lintConditional(d *draft, s *stagePoints) {
 	}
 	for _, need := range s.first().Needs {
 		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" &&
-			other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, codeUnreachable) {
-			d.warn(s.first().IDPos, codeSkippable,
+			other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, "never-runs") {
+			d.warn(s.first().IDPos, "may-be-skipped",
 				"stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
 			return
@@ -338,16 +331,13 @@ func lintConditional(d *draft, s *stagePoints) {
 // lintUnreached warns of the plan's assertions on nodes that a good run may skip.
 func lintUnreached(d *draft) {
 	for _, c := range d.program.Assert {
-		if c.Program == nil {
-			continue
-		}
 		for _, r := range c.Program.Refs {
 			n := d.byNode[r.Node]
 			if n == nil || r.Baseline {
 				continue
 			}
 			if n.Stage.When == "failure" {
-				d.warn(c.Assertion.That.At(r.At[0]), codeSkippable,
+				d.warn(c.Assertion.That.At(r.At[0]), "may-be-skipped",
 					"stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
 					Detail = "assert on a stage that always runs"
 			}

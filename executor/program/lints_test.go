@@ -13,8 +13,8 @@ import (
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
 var lintCodes = []string{
-	codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained,
-	codeUnseen, codeCrowded, codeSkippable, codeUnreachable, CodeNoEffect, codeNoLimit, codeNoDropLimit,
+	"unused-entry", "few-samples", "never-proven", "never-reached-concurrency", "few-requests", "ramp-cut", "no-drain",
+	"unseen-rest", "max-in-flight-too-low", "may-be-skipped", "never-runs", "no-effect", "no-error-limit", "no-drop-limit",
 }
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that

@@ -98,7 +98,7 @@ func (e *excess) warn(pos source.Pos, format string, args ...any) {
 		return
 	}
 	e.diags = append(e.diags, source.Diagnostic{
-		Severity: source.Warning, Code: codeBeyond, Pos: pos,
+		Severity: source.Warning, Code: "beyond-this-machine", Pos: pos,
 		Summary: "the plan asks for more than this machine has shown: " + fmt.Sprintf(format, args...),
 		Detail: "this client may become the bottleneck: use a machine with more cores, or run `sluice " +
 			"calibrate` again while this one does nothing else",

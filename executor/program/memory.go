@@ -23,7 +23,7 @@ func checkMemory(d *draft, n *Node) {
 	}
 	for _, k := range n.entries {
 		if need := memoryOf(m).Names()[0]; k != nil && k.lacks(need) != "" {
-			d.fail(m.Pos, codeMemory,
+			d.fail(m.Pos, "no-shared-memory",
 				"%s", k.lacks(need)).
 				Detail = "remove `shared_memory`: tensors then go over the network"
 		}

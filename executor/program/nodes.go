@@ -33,12 +33,12 @@ func makeNodes(d *draft) {
 		count, checks = count+made, checks+made*len(point.Assert)
 		if count > scenario.MaxNodes {
 			summary, detail := scenario.TooManyNodes()
-			d.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
+			d.fail(point.LoadPos, "too-many-nodes", "%s", summary).Detail = detail
 			break
 		}
 		if checks > scenario.MaxChecks {
 			summary, detail := scenario.TooManyChecks()
-			d.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
+			d.fail(point.LoadPos, "too-many-nodes", "%s", summary).Detail = detail
 			break
 		}
 	}
@@ -55,7 +55,7 @@ func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	_, open := scenario.Open(point.Load)
 	values, axis := levelsOf(point)
 	if axis != "" && slices.ContainsFunc(point.Point, func(p scenario.Pair) bool { return p.Key == axis }) {
-		d.fail(point.LoadPos, codeAxis,
+		d.fail(point.LoadPos, "axis-clash",
 			"stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
 			Detail = "each becomes an axis of the node ids: give the matrix's axis another name"
 	}
@@ -92,9 +92,9 @@ func registerNode(d *draft, n *Node) {
 	}
 	switch len(n.Point) - len(n.Stage.Point) {
 	case 1:
-		d.fail(n.Level.Pos, codeDuplicate, "duplicate level %s in stage %q", n.Level.Text, n.Stage.ID)
+		d.fail(n.Level.Pos, "duplicate-level", "duplicate level %s in stage %q", n.Level.Text, n.Stage.ID)
 	default:
-		d.fail(n.Stage.Pos, codeAxis, "two points of stage %q are %s", n.Stage.ID, n.ID).
+		d.fail(n.Stage.Pos, "axis-clash", "two points of stage %q are %s", n.Stage.ID, n.ID).
 			Detail = "results are told apart by these names: make the values differ"
 	}
 }
@@ -180,7 +180,7 @@ func checkConnections(d *draft, n *Node) {
 		if n.Open || shared == 0 || e.Request.Target.GRPC() || int(most) <= shared {
 			continue
 		}
-		d.fail(pos, codeConnections, "%d requests in flight do not fit %d connections", int(most), shared).
+		d.fail(pos, "too-few-connections", "%d requests in flight do not fit %d connections", int(most), shared).
 			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or " +
 			"leave it out"
 	}

@@ -47,7 +47,7 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	p.Stages = list
 	var assert []scenario.Assertion
 	for _, c := range program.Assert {
-		if c.Program != nil && subset(stagesRead(program, c), kept) {
+		if subset(stagesRead(program, c), kept) {
 			assert = append(assert, c.Assertion)
 		}
 	}
@@ -169,9 +169,6 @@ func neededStages(p *Program, n *Node) (ids []string) {
 
 // stagesRead are the stages that an expression names.
 func stagesRead(p *Program, c Check) (ids []string) {
-	if c.Program == nil {
-		return nil
-	}
 	for _, r := range c.Program.Refs {
 		if r.Baseline {
 			continue // of another result

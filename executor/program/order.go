@@ -88,7 +88,7 @@ func stageWaits(d *draft) []wait {
 // reportTogether refuses a member of a group whose load comes from another one. That one needs
 // another is refused earlier.
 func reportTogether(d *draft, w wait) {
-	d.fail(w.pos, codeCycle,
+	d.fail(w.pos, "needs-cycle",
 		"stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
 		Detail = "take one of them out of `parallel`"
 }
@@ -113,6 +113,6 @@ func reportCycle(d *draft, units []string, waits []wait) {
 		steps = append(steps, fmt.Sprintf("%s %s %s at %s", w.to, verb, w.from, where(w.pos)))
 	}
 	path = append(path, path[0])
-	d.fail(pos, codeCycle, "the stages need each other in a circle: %s", strings.Join(path, " → ")).
+	d.fail(pos, "needs-cycle", "the stages need each other in a circle: %s", strings.Join(path, " → ")).
 		Detail = "each comes after the one before it: " + strings.Join(steps, ", ") + "; remove one of these"
 }

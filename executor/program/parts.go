@@ -163,9 +163,6 @@ func (p *Program) ChecksOn(n *Node) []AskedCheck {
 	var list []AskedCheck
 	add := func(checks []Check, own bool) {
 		for _, c := range checks {
-			if c.Program == nil {
-				continue
-			}
 			a := AskedCheck{Check: c}
 			for _, ref := range c.Program.Refs {
 				if !ref.Baseline && (ref.Node == n.ID || ref.Node == "" && own) {

@@ -25,9 +25,6 @@ func planChecks(d *draft) {
 // planCheck fills how many requests are planned for what a check looks at: the smallest of its
 // references. n is the node it stands on, nil for one of the plan.
 func planCheck(byNode map[string]*Node, n *Node, c *Check) {
-	if c.Program == nil {
-		return
-	}
 	for _, r := range c.Program.Refs {
 		at := n
 		if r.Node != "" {

@@ -25,7 +25,7 @@ func checkReach(d *draft) {
 		switch {
 		case first.When == "failure" &&
 			!slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
-			d.warn(first.IDPos, codeUnreachable,
+			d.warn(first.IDPos, "never-runs",
 				"stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
 				Detail = "name the stages whose failure it is for"
 		case first.When == "success":
@@ -46,7 +46,7 @@ func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFail
 			func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }); fine {
 			continue
 		}
-		d.fail(s.first().IDPos, codeUnreachable,
+		d.fail(s.first().IDPos, "never-runs",
 			"stage %q never runs: it needs stage %q, which only runs when %s",
 			s.id, other.id, failingNeeds(d.byID, other)).
 			Detail = "the same failure stops this one: use `when: always`, or leave it out of `needs`"

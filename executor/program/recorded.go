@@ -32,7 +32,7 @@ func readTimes(d *draft, n *Node) {
 			if l.To > 0 {
 				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
 			}
-			d.fail(l.File.Pos, codeTimes, "no time of %s is %s", l.File.Name, part)
+			d.fail(l.File.Pos, "recorded-times", "no time of %s is %s", l.File.Name, part)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func readList(
 		n.Recorded, err = read(f)
 	}
 	if err != nil {
-		d.fail(at.Pos, codeTimes, "%s", err)
+		d.fail(at.Pos, "recorded-times", "%s", err)
 	}
 	d.lists[key] = n.Recorded
 }

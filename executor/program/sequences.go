@@ -51,22 +51,22 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 	}
 	for _, k := range n.entries {
 		if k != nil && !k.abilities.Has(backends.Sequences) {
-			d.fail(q.Pos, CodeSequences, "stage %q sends sequences, and backend %s has none here", s.ID, k.kind.Name)
+			d.fail(q.Pos, "sequences", "stage %q sends sequences, and backend %s has none here", s.ID, k.kind.Name)
 		}
 	}
 	for _, e := range s.Entries() {
 		if e.Request.Batch > 1 {
-			d.fail(e.Request.BatchPos, CodeSequences,
+			d.fail(e.Request.BatchPos, "sequences",
 				"batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
 		}
 	}
 	if u, ok := s.Extent.(scenario.UntilStable); ok && u.Window.Sequences > 0 {
-		d.fail(s.ExtentPos, CodeSequences,
+		d.fail(s.ExtentPos, "sequences",
 			"a window cannot be a number of sequences").
 			Detail = "write a duration, or a number of requests"
 	}
 	if l, ok := s.Load.(scenario.Schedule); ok && l.File == nil {
-		d.fail(s.LoadPos, CodeSequences,
+		d.fail(s.LoadPos, "sequences",
 			"the times of the data's rows say when each is due, and sequences when each can be").
 			Detail = "give the times in a file of their own: schedule: {file: times.txt, unit: ms}"
 	}
@@ -76,12 +76,12 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 func wantsSequences(d *draft, n *Node, q *Sequencing) {
 	s, detail := n.Stage, "add `sequences: {}`, or data whose rows stand in lists"
 	if q.Begin {
-		d.fail(s.LoadPos, CodeSequences,
+		d.fail(s.LoadPos, "sequences",
 			"the rate of stage %q counts sequences, and its requests form none", s.ID).
 			Detail = detail
 	}
 	if s.Warmup.Sequences > 0 {
-		d.fail(s.WarmupPos, CodeSequences,
+		d.fail(s.WarmupPos, "sequences",
 			"the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).
 			Detail = detail
 	}
@@ -93,7 +93,7 @@ func wantsSequences(d *draft, n *Node, q *Sequencing) {
 		counts = e.Window.Sequences > 0
 	}
 	if counts {
-		d.fail(s.ExtentPos, CodeSequences,
+		d.fail(s.ExtentPos, "sequences",
 			"stage %q lasts for sequences, and its requests form none", s.ID).
 			Detail = detail
 	}
@@ -109,7 +109,7 @@ func checkIDs(d *draft) {
 			continue
 		}
 		if size, most := q.To-q.From+1, openSequences(d.program, n); q.To >= q.From && size < uint64(max(most, 0)) {
-			d.fail(q.IDsPos, CodeSequences,
+			d.fail(q.IDsPos, "sequences",
 				"%d ids are fewer than the %d sequences that can be open at a time", size, most).
 				Detail = "two would have one id: widen the range"
 		}
@@ -122,7 +122,7 @@ func checkIDs(d *draft) {
 				p.From == q.From && p.To == q.To || p.To < q.From || q.To < p.From {
 				continue
 			}
-			d.fail(q.IDsPos, CodeSequences,
+			d.fail(q.IDsPos, "sequences",
 				"ids %d to %d have some in common with those of stage %q, which runs at the same time",
 				q.From, q.To, o.Stage.ID).
 				Detail = "give both the same range, which they then share, or ranges apart"

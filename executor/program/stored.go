@@ -88,9 +88,8 @@ func lintStored(d *draft, c Check) {
 		return
 	}
 	for _, ref := range c.Program.Refs {
-		if pos := c.Assertion.That.At(ref.At[0]); onlyStored(d, ref.Place) && !d.alreadyReported(pos, codeUnknown) {
-			d.warn(pos, codeUnknown,
-				"the plan has no stage %q", ref.Node).
+		if onlyStored(d, ref.Place) {
+			d.warnOnce(c.Assertion.That.At(ref.At[0]), "unknown-name", "the plan has no stage %q", ref.Node).
 				Detail = "the baseline may have one: it is not there yet, so nobody can tell"
 		}
 	}

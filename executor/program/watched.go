@@ -14,9 +14,6 @@ import (
 // checkWatched refuses an `abort` that can never end a run, and `every` or `within` on what is not
 // known for a window.
 func checkWatched(d *draft, c Check, s *scope) {
-	if c.Program == nil {
-		return
-	}
 	a := c.Assertion
 	if verdict.Every(a) > 0 {
 		checkWindowed(d, a, c.Program)
@@ -33,7 +30,7 @@ func checkWatched(d *draft, c Check, s *scope) {
 		}
 	}
 	if why != nil {
-		d.fail(why.pos, codeUnwatched, "%s", why.text).Detail = why.detail
+		d.fail(why.pos, "not-watchable", "%s", why.text).Detail = why.detail
 	}
 }
 
@@ -99,7 +96,7 @@ func checkWindowed(d *draft, a scenario.Assertion, p *expression.Program) {
 			node = r.Node + "/"
 		}
 		if !r.Baseline && r.Node+"/" == node && !r.Leaf.Row.From.OfRequests() {
-			d.fail(a.That.At(r.At[0]), codeWindow, "%s is not known for a window, only for a stage as a whole", r).
+			d.fail(a.That.At(r.At[0]), "no-window", "%s is not known for a window, only for a stage as a whole", r).
 				Detail = "leave out `every` and `within`"
 			return
 		}
