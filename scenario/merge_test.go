@@ -200,7 +200,7 @@ func mergeCases() []mergeCase {
 			clause:   "a scalar for a variable leaves its type",
 			files:    one("vars: {n: 5ms}\nlabels: {a: \"${n}\"}\nprofiles: {p: {vars: {n: 2}}}\n" + stage),
 			profiles: []string{"p"},
-			mistake:  `variable "n" (from profile p): duration "2" has no unit`,
+			mistake:  `variable "n" (from profile p): duration 2 has no unit`,
 		},
 		{
 			clause:   "several profiles apply in order",

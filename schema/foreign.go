@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -95,10 +96,10 @@ func (f foreignKey) translate(d *source.Diagnostic, e source.Entry, all []string
 	}
 	line := f.line
 	if strings.Contains(line, "%s") {
-		if f.ours == "rate" && decimal.MatchString(value) {
+		if f.ours == "rate" && language.IsDecimal(value) {
 			value += "/s"
 		}
-		if f.ours == "for" && decimal.MatchString(value) && strings.HasSuffix(line, "%s") {
+		if f.ours == "for" && language.IsDecimal(value) && strings.HasSuffix(line, "%s") {
 			value += "s"
 		}
 		line = fmt.Sprintf(line, value)

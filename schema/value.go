@@ -2,12 +2,11 @@ package schema
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -102,7 +101,7 @@ func notAllowed(d *source.Diagnostic, c complaint, name string) {
 		d.Code, d.Summary = "wrong-type", fmt.Sprintf("%s: wanted a word, found %s", name, kind(c.node))
 		return
 	}
-	d.Summary = fmt.Sprintf("%s cannot be %s", name, written(c.node))
+	d.Summary = fmt.Sprintf("%s cannot be %s", name, language.Written(c.node))
 	if slices.Contains(d.Allowed, c.node.Text) && !c.node.Quoted {
 		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
 		return
@@ -135,8 +134,11 @@ func bounds(schema *source.Node) string {
 
 // form says that a value is not written as its type is.
 func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
-	def := tree().Get("$defs").Get(c.def)
-	wanted, scalar := text(c.schema.Get("title")), def != nil && c.schema == def && def.Get("properties") == nil
+	var scalar *language.Form
+	if c.schema == tree().Get("$defs").Get(c.def) {
+		scalar = language.FormOf(c.def)
+	}
+	wanted := text(c.schema.Get("title"))
 	if wanted == "" || wanted == "map" {
 		wanted = r.types(c.schema)
 	}
@@ -159,24 +161,18 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	case c.keyword == "type" && wanted == "text":
 		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
 	case c.keyword == "pattern" && (wanted == "text" || wanted == "path" || wanted == "expression"):
-		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, written(c.node))
+		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, language.Written(c.node))
 		d.Detail = examples(c.schema, d.Path)
 		if meant := slug(c.node.Text); (d.Path == "/name" || strings.HasSuffix(d.Path, "/id")) &&
 			meant != c.node.Text {
 			d.Nearest = meant
 		}
-	case scalar && slices.Contains(unitDefs, c.def):
-		d.Code, d.Summary = "bad-"+c.def, fmt.Sprintf("%s: %q is not a %s", name, c.node.Text, c.def)
-		if decimal.MatchString(c.node.Text) {
-			d.Summary = fmt.Sprintf("%s: %s %s has no unit", name, c.def, c.node.Text)
+	case scalar != nil:
+		m := scalar.Mistake(c.node)
+		d.Summary, d.Detail, d.Nearest, d.Allowed = name+": "+m.Summary, m.Detail, m.Nearest, m.Allowed
+		if scalar.Units != nil {
+			d.Code = "bad-" + c.def
 		}
-		d.Detail = text(def.Get("description")) + " " + examples(def, "")
-		withUnit(d, def, c.def, c.node.Text)
-		ranged(d, c)
-	case scalar:
-		d.Detail = text(def.Get("description"))
-		d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, written(c.node))
-		d.Nearest = likely(c.def, c.node)
 		ranged(d, c)
 	}
 }
@@ -249,9 +245,6 @@ func item(list string) string {
 	return "item"
 }
 
-// unitDefs are the definitions whose values have a unit.
-var unitDefs = []string{"duration", "rate", "ratio", "size", "span"}
-
 func examples(schema *source.Node, path string) string {
 	switch {
 	case strings.HasSuffix(path, "/id"):
@@ -268,66 +261,6 @@ func examples(schema *source.Node, path string) string {
 		texts = append(texts, e.Text)
 	}
 	return "For example: " + strings.Join(texts, ", ") + "."
-}
-
-var decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
-
-// withUnit proposes a unit for a number without one, or with one that is not written so.
-func withUnit(d *source.Diagnostic, def *source.Node, name, number string) {
-	if !decimal.MatchString(number) {
-		if meant := source.NearestQuantity(number); meant != "" && fits(def, meant) {
-			d.Nearest = meant
-		}
-		return
-	}
-	switch name {
-	case "duration":
-		d.Nearest = number + "s"
-	case "rate":
-		d.Nearest = number + "/s"
-	case "size":
-		d.Nearest = number + "B"
-	case "ratio":
-		if f, err := strconv.ParseFloat(number, 64); err == nil && f < 1 {
-			d.Nearest = strconv.FormatFloat(math.Round(f*1e10)/1e8, 'f', -1, 64) + "%"
-			return
-		}
-		d.Nearest = number + "%"
-	case "span":
-		d.Allowed = []string{number + "s", number + " requests"}
-	}
-}
-
-// fits reports whether a text is written as the definition wants it.
-func fits(def *source.Node, value string) bool {
-	form, err := regexp.Compile(text(def.Get("pattern")))
-	return err == nil && form.MatchString(value)
-}
-
-// likely is what a value was probably meant to be.
-func likely(def string, n *source.Node) string {
-	switch def {
-	case "bool":
-		switch strings.ToLower(n.Text) {
-		case "true", "yes", "on", "y", "1":
-			return "true"
-		case "false", "no", "off", "n", "0":
-			return "false"
-		}
-	case "int", "number":
-		if p, ok := strings.CutPrefix(strings.ToLower(n.Text), "p"); ok && decimal.MatchString(p) {
-			return p
-		}
-		if def == "int" && decimal.MatchString(source.NearestQuantity(n.Text)) {
-			return source.NearestQuantity(n.Text)
-		}
-		if n.Quoted && decimal.MatchString(n.Text) {
-			return n.Text
-		}
-	case "connections":
-		return source.Nearest(n.Text, []string{"per_slot", "per_request"})
-	}
-	return ""
 }
 
 // types is what a schema without a name of its own asks for.
@@ -374,12 +307,4 @@ func kind(n *source.Node) string {
 		}
 	}
 	return "something else"
-}
-
-// written is a scalar as it stands in a plan, text in quotes.
-func written(n *source.Node) string {
-	if _, ok := n.JSON().(string); ok {
-		return fmt.Sprintf("%q", n.Text)
-	}
-	return n.Text
 }

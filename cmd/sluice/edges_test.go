@@ -93,7 +93,7 @@ scenario/layer -> scenario/expression scenario/language scenario/regular scenari
 scenario/metric ->
 scenario/regular ->
 scenario/source ->
-schema -> scenario/source
+schema -> scenario/language scenario/source
 schema/generate -> scenario/language scenario/source
 `
 

@@ -12,10 +12,16 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// The grammar of an id and of the plan's name.
+const (
+	IDPattern   = `[a-z0-9][a-z0-9_-]*`
+	NamePattern = `[a-z0-9][a-z0-9._-]*`
+)
+
 // The forms of names and of texts with a syntax of their own.
 var (
-	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+	idForm   = regexp.MustCompile(`^` + IDPattern + `$`)
+	nameForm = regexp.MustCompile(`^` + NamePattern + `$`)
 	callForm = regexp.MustCompile(`^[A-Z]+ /[!-~]*$`)
 	AxisForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	KeyForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)

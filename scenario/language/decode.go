@@ -188,7 +188,7 @@ func (d *Decoder) required(t reflect.Type, n *source.Node, path string) {
 func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	t := s.Value().Type()
 	if n.Kind != source.Scalar {
-		d.wrongKind(n, path, "a "+leafOf(t).def)
+		d.wrongKind(n, path, "a "+leafOf(t).Title)
 		return false
 	}
 	if d.settled(n, path) {

@@ -46,17 +46,19 @@ func FromStage(text string) bool {
 	return depth == 0
 }
 
-func parseDerived[T Amount](n *source.Node, path string) (any, *source.Diagnostic) {
-	if FromStage(n.Text) {
-		whole := n.AsText(path)
-		inner := whole.Slice(2, len([]rune(n.Text))-1)
-		return Derived[T]{Expr: &inner}, nil
-	}
-	v, wrong := leafOf(reflect.TypeFor[T]()).parse(n, path)
-	if wrong != nil {
-		return nil, wrong
-	}
-	return Derived[T]{V: v.(T)}, nil
+// derived returns the reader of an amount that may come from an earlier result.
+func derived[T Amount](amount leaf) leaf {
+	return leaf{amount.Form, func(_ *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+		if FromStage(n.Text) {
+			inner := n.AsText(path).Slice(2, len([]rune(n.Text))-1)
+			return Derived[T]{Expr: &inner}, nil
+		}
+		v, wrong := amount.parse(n, path)
+		if wrong != nil {
+			return nil, wrong
+		}
+		return Derived[T]{V: v.(T)}, nil
+	}}
 }
 
 // precision is how close a search comes to the limit: a share of the value, or an amount. One of
@@ -66,15 +68,15 @@ type precision[T Amount] struct {
 	Amount T
 }
 
-func parsePrecision[T Amount](n *source.Node, path string) (any, *source.Diagnostic) {
-	if strings.HasSuffix(n.Text, "%") {
-		share, wrong := parseRatio(n.Text)
-		return precision[T]{Ratio: share}, wrong
-	}
-	v, wrong := leafOf(reflect.TypeFor[T]()).parse(n, path)
-	if wrong != nil {
-		wrong.Detail = "write a share such as 2%, or an amount"
-		return nil, wrong
-	}
-	return precision[T]{Amount: v.(T)}, nil
+// precise returns the reader of a precision: a share, or an amount.
+func precise[T Amount](either, share, amount leaf) leaf {
+	return leaf{either.Form, func(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+		if v, wrong := share.parse(n, path); wrong == nil {
+			return precision[T]{Ratio: v.(Ratio)}, nil
+		}
+		if v, wrong := amount.parse(n, path); wrong == nil {
+			return precision[T]{Amount: v.(T)}, nil
+		}
+		return nil, s.Mistake(n)
+	}}
 }

@@ -6,13 +6,17 @@ import (
 	"time"
 )
 
-// durationForm is the grammar of a duration: numbers with units, spaces before units and between
+// DurationPattern is the grammar of a duration: numbers with units, spaces before units and between
 // the parts.
 //
 //	duration = part *( *" " part )
 //	part     = decimal *" " ( "ns" | "us" | "µs" | "μs" | "ms" | "s" | "m" | "min" | "h" )
-var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|m|h))( ` +
-	`*[0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|m|h))*$`)
+const (
+	DurationPattern = durationPart + `( *` + durationPart + `)*`
+	durationPart    = `[0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|m|h)`
+)
+
+var durationForm = regexp.MustCompile(`^(` + DurationPattern + `)$`)
 
 // IsDuration reports whether a text is written as a duration is, however long that is.
 func IsDuration(text string) bool { return durationForm.MatchString(text) }

@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+)
 
 const defsPrefix = "#/$defs/"
 
@@ -138,7 +142,7 @@ func (g generator) profileKeys() []key {
 			k.schema, k.example = mapOf(ref("stage"), ""), object{{"steady", object{{"for", "20s"}}}}
 			k.description = "Changes to stages, by id."
 		case "vars":
-			k.schema = mapOf(either("scalar or map", ref("any"), nil, ref("profile_variable")), varName)
+			k.schema = mapOf(either("scalar or map", ref("any"), nil, ref("profile_variable")), language.AxisForm.String())
 			k.example = object{{"limit", "80ms"}, {"token", object{{"env", "PROD_TOKEN"}, {"required", true}}}}
 			k.description = "Variables: a value, which is the default, or a map of default, env and required."
 		}

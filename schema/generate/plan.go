@@ -1,13 +1,12 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+)
 
 const id = "https://sluice-bench.github.io/schema/plan/v1.json"
-
-const (
-	varName   = `^[A-Za-z_][A-Za-z0-9_]*$`
-	givenName = `^[A-Za-z0-9_][A-Za-z0-9._-]*$`
-)
 
 // definition is an entry of $defs. build makes its schema when all titles are known.
 type definition struct {
@@ -26,8 +25,10 @@ func (g generator) definitions() []definition {
 			{"pattern", `^` + variable + `$`},
 		}
 	}}}
-	for _, l := range leaves() {
-		defs = append(defs, definition{l.name, l.title, l.schema})
+	for _, s := range language.Forms() {
+		if s.Kinds != nil {
+			defs = append(defs, definition{s.Name, s.Title, func() object { return scalarDef(s) }})
+		}
 	}
 	defs = append(defs, g.defs()...)
 	return append(defs, definition{"profile_variable", "map", profileVariable})

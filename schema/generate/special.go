@@ -6,16 +6,14 @@ import (
 	"github.com/sluice-bench/sluice/scenario/language"
 )
 
-const stageID = `[a-z0-9][a-z0-9_-]*`
-
 // texts is the schema of a scalar whose field has a tag `is` that the schema can show; nil: it is that
 // of its type.
 func texts(is, leaf string) object {
 	switch is + " " + leaf {
 	case "name text":
-		return textLike(`[a-z0-9][a-z0-9._-]*`)
+		return textLike(language.NamePattern)
 	case "id text":
-		return textLike(stageID)
+		return textLike(language.IDPattern)
 	case "dims text":
 		return textLike(`[0-9]+(, *[0-9]+)*`)
 	case "version int":

@@ -125,8 +125,8 @@ func (g generator) defs() []definition {
 // titles are the names for people, by definition.
 func titles() map[string]string {
 	all := map[string]string{"variable": "variable", "profile": "profile"}
-	for _, l := range leaves() {
-		all[l.name] = l.title
+	for _, s := range language.Forms() {
+		all[s.Name] = s.Title
 	}
 	for _, t := range structs() {
 		all[tagOf(t, "union")], all[tagOf(t, "def")] = tagOf(t, "title"), titleOfMap(t)
@@ -178,7 +178,7 @@ func (g generator) schema(t reflect.Type, tag reflect.StructTag) object {
 	case isGeneric(t, "Dict"):
 		return mapOf(
 			g.schema(entryType(t), ""),
-			map[string]string{"var": varName, "given": givenName}[tag.Get("names")],
+			map[string]string{"var": language.AxisForm.String(), "given": language.KeyForm.String()}[tag.Get("names")],
 		)
 	case t == reflect.TypeFor[language.Plan]():
 		return ref("profile")
@@ -213,11 +213,6 @@ func scalar(t reflect.Type, tag reflect.StructTag) object {
 	name := language.LeafName(t)
 	if o := texts(tag.Get("is"), name); o != nil {
 		return o
-	}
-	for _, l := range leaves() {
-		if l.title == name && l.name != "any" {
-			name = l.name
-		}
 	}
 	o := ref(name)
 	if name == "int" || name == "number" {
