@@ -33,7 +33,7 @@ type Aggregate struct {
 	// HasGoodput says that goodput was configured, so that Good is a measurement and not merely
 	// zero.
 	HasGoodput bool
-	kept       []int                     // rows of extracts with a distribution; nil: all
+	kept       []int                     // rows of extracts with a distribution
 	dists      [len(extracts)]stats.Dist // by index into extracts
 }
 
@@ -92,16 +92,21 @@ type Flow struct {
 	BytesSent, BytesReceived    int64
 }
 
-// requestInfo holds facts about a finished request that are computed once for all aggregates.
-type requestInfo struct {
-	good    bool // for goodput
-	partial *partialRequest
+// finished is a request that has ended, with the facts that are the same for all aggregates.
+type finished struct {
+	*backends.Sample
+	due, completed bool  // in the hold window
+	dueAt, ended   int64 // due time since hold began; completion on the run clock
+	endedAt        int64 // completion since hold began
+	good           bool  // for goodput
+	partial        *partialRequest
 }
 
-// count adds s to the requests due in the window. end is its completion on the run clock.
-func (a *Aggregate) count(s *backends.Sample, end int64, k requestInfo) {
+// count adds x to the requests due in the window.
+func (a *Aggregate) count(x *finished) {
+	s := x.Sample
 	a.Sent++
-	if k.good {
+	if x.good {
 		a.Good++
 	}
 	if s.Flags&backends.Coalesced != 0 && s.Class == backends.OK {
@@ -127,51 +132,32 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k requestInfo) {
 	if a.First == 0 || s.Due < a.First {
 		a.First = s.Due
 	}
-	if s.Class != backends.Stopped && end > a.Last { // cancelled by the client: no completion
-		a.Last = end
+	if s.Class != backends.Stopped { // cancelled by the client: no completion
+		a.Last = max(a.Last, x.ended)
 	}
 	if s.Class.Failed() && len(s.Note) > 0 {
 		a.keepExample(s)
 	}
-	if a.kept != nil {
-		a.addKept(s, k)
-		return
-	}
-	rows := extracts[:]
-	if a.Closed {
-		rows = extracts[:closedLoop]
-	}
-	for i := range rows {
-		a.add(i, s, k)
-	}
-}
-
-// add adds s to the distribution of row i.
-func (a *Aggregate) add(i int, s *backends.Sample, k requestInfo) {
-	if i == responseGap {
-		a.addGaps(s, k.partial)
-	} else if v, ok := extracts[i].value(s); ok {
-		a.dists[i].Add(v)
+	for _, i := range a.kept {
+		if i == responseGap {
+			a.addGaps(x)
+		} else if v, ok := extracts[i].value(s); ok {
+			a.dists[i].Add(v)
+		}
 	}
 }
 
 // addGaps adds the times between the responses of s, including those that came in earlier parts.
-func (a *Aggregate) addGaps(s *backends.Sample, partial *partialRequest) {
-	if !answered(s) {
+func (a *Aggregate) addGaps(s *finished) {
+	if !answered(s.Sample) {
 		return
 	}
 	last, d := int64(0), &a.dists[responseGap]
-	if partial != nil {
-		d.Merge(&partial.gaps)
-		last = partial.last
+	if s.partial != nil {
+		d.Merge(&s.partial.gaps)
+		last = s.partial.last
 	}
-	for i := range s.Events {
-		at := s.Events[i].At
-		if last != 0 {
-			d.Add(at - last)
-		}
-		last = at
-	}
+	addGaps(d, last, s.Events)
 }
 
 // moreMismatches limits the distinct texts of mismatching replies that are kept besides the first.
@@ -186,25 +172,18 @@ func (a *Aggregate) keepExample(s *backends.Sample) {
 		}
 		return
 	}
-	if len(a.Mismatches) == moreMismatches {
-		return
-	}
 	var space [backends.NoteSize + 32]byte
-	text := mismatchText(space[:0], s)
-	if first := a.Examples[s.Class]; first == string(text) ||
-		slices.ContainsFunc(a.Mismatches, func(m string) bool { return m == string(text) }) {
-		return
-	}
-	a.addMismatch(string(text))
+	a.addMismatch(mismatchText(space[:0], s))
 }
 
 // addMismatch keeps a distinct text of a mismatching reply.
-func (a *Aggregate) addMismatch(text string) {
+func (a *Aggregate) addMismatch(text []byte) {
+	is := func(other string) bool { return other == string(text) }
 	switch first := &a.Examples[backends.Mismatch]; {
 	case *first == "":
-		*first = text
-	case *first != text && len(a.Mismatches) < moreMismatches && !slices.Contains(a.Mismatches, text):
-		a.Mismatches = append(slices.Clip(a.Mismatches), text)
+		*first = string(text)
+	case !is(*first) && len(a.Mismatches) < moreMismatches && !slices.ContainsFunc(a.Mismatches, is):
+		a.Mismatches = append(slices.Clip(a.Mismatches), string(text))
 	}
 }
 
@@ -219,22 +198,16 @@ func mismatchText(b []byte, s *backends.Sample) []byte {
 	return append(append(b, ": "...), s.Note...)
 }
 
-// addKept adds s to the distributions that are kept.
-func (a *Aggregate) addKept(s *backends.Sample, k requestInfo) {
-	for _, i := range a.kept {
-		a.add(i, s, k)
-	}
-}
-
-// countFlow adds s to the completions in the window.
-func (a *Aggregate) countFlow(s *backends.Sample, good bool) {
+// countFlow adds x to the completions in the window.
+func (a *Aggregate) countFlow(x *finished) {
+	s := x.Sample
 	a.BytesSent += s.BytesSent
 	a.BytesReceived += s.BytesReceived
 	if s.Class != backends.OK {
 		return
 	}
 	a.Completed++
-	if good {
+	if x.good {
 		a.GoodCompleted++
 	}
 	if endsSequence(s) {
@@ -271,13 +244,13 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	for i, n := range o.Class {
 		a.Class[i] += n
 		if text := o.Examples[i]; text != "" && backends.ErrorClass(i) == backends.Mismatch {
-			a.addMismatch(text)
+			a.addMismatch([]byte(text))
 		} else if a.Examples[i] == "" {
 			a.Examples[i] = text
 		}
 	}
 	for _, text := range o.Mismatches {
-		a.addMismatch(text)
+		a.addMismatch([]byte(text))
 	}
 	a.Completed += o.Completed
 	a.GoodCompleted += o.GoodCompleted
@@ -312,11 +285,7 @@ func (a *Aggregate) Dist(row *metric.Row) *stats.Dist {
 // Value returns the value of a row From Flow or Counts in the base unit of its dimension. ok is
 // false without data, or if the row is not measured here.
 func (a *Aggregate) Value(row *metric.Row) (float64, bool) {
-	f, ok := values[row.Name]
-	if !ok {
-		return 0, false
-	}
-	v := f(a)
+	v := a.value(row.Name)
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -50,7 +49,7 @@ type series struct {
 
 func newSeries(e Every, p Breakdown, template template) *series {
 	s := &series{length: e.Length, entry: -1, spans: p.Holds, template: template}
-	s.template.kept = []int{}
+	s.template.kept = nil
 	if e.Scope >= 0 {
 		s.entry, s.spans = p.Scopes[e.Scope].Entry, p.Scopes[e.Scope].Spans
 		if s.spans == nil {
@@ -81,11 +80,12 @@ func newSeries(e Every, p Breakdown, template template) *series {
 
 // windowAt returns the window that contains t, in ns since hold began, nil if none does.
 func (s *series) windowAt(t int64) *Aggregate {
-	if span := s.spans[s.lastSpan]; t < span.From || t >= span.To {
-		if s.lastSpan = s.findSpan(t); s.lastSpan < 0 {
-			s.lastSpan = 0
+	if !s.spans[s.lastSpan].contains(t) {
+		i := slices.IndexFunc(s.spans, func(span Span) bool { return span.contains(t) })
+		if i < 0 {
 			return nil
 		}
+		s.lastSpan = i
 	}
 	span := s.spans[s.lastSpan]
 	k := (t - span.From) / s.length
@@ -106,28 +106,19 @@ func (s *series) windowAt(t int64) *Aggregate {
 	return s.windows[n]
 }
 
-func (s *series) findSpan(t int64) int {
-	for i, span := range s.spans {
-		if t >= span.From && t < span.To {
-			return i
-		}
-	}
-	return -1
-}
-
-// fold adds a sample. Times are ns since hold began.
-func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int64, info requestInfo) {
+// fold adds a sample.
+func (s *series) fold(x *finished) {
 	if s.entry >= 0 && int(x.Entry) != s.entry {
 		return
 	}
-	if due {
-		if a := s.windowAt(x.Due - start); a != nil {
-			a.count(x, ended, info)
+	if x.due {
+		if a := s.windowAt(x.dueAt); a != nil {
+			a.count(x)
 		}
 	}
-	if completed {
-		if a := s.windowAt(ended - start); a != nil {
-			a.countFlow(x, info.good)
+	if x.completed {
+		if a := s.windowAt(x.endedAt); a != nil {
+			a.countFlow(x)
 		}
 	}
 }
@@ -155,8 +146,7 @@ func (s *series) packComplete(settled int64) {
 func (s *series) completeWindows() []SeriesWindow {
 	var out []SeriesWindow
 	for n := range s.packed {
-		at := s.windowSpan(n)
-		out = append(out, SeriesWindow{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
+		out = append(out, s.window(n))
 	}
 	return out
 }
@@ -166,23 +156,25 @@ func (s *series) completeWindows() []SeriesWindow {
 func (s *series) openWindows(by int64) []SeriesWindow {
 	var out []SeriesWindow
 	for n := s.packed; n < MaxWindows; n++ {
-		at := s.windowSpan(n)
-		if at.To > by || at.To > s.spans[len(s.spans)-1].To {
+		if to := s.windowSpan(n).To; to > by || to > s.spans[len(s.spans)-1].To {
 			break
 		}
-		out = append(out, SeriesWindow{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
+		out = append(out, s.window(n))
 	}
 	return out
 }
 
-// aggregate returns window n, even if it is empty.
-func (s *series) aggregate(n int) *Aggregate {
+// window returns window n, even if it is empty.
+func (s *series) window(n int) SeriesWindow {
+	at := s.windowSpan(n)
+	w := SeriesWindow{From: at.From, To: at.To}
 	if n < len(s.windows) && s.windows[n] != nil {
-		return s.windows[n]
+		w.Aggregate = s.windows[n]
+	} else {
+		w.Aggregate = s.template.newAggregate()
+		w.Aggregate.Window = s.length
 	}
-	a := s.template.newAggregate()
-	a.Window = s.length
-	return a
+	return w
 }
 
 // finish returns the complete windows of a hold window of the given length in ns, including empty
@@ -197,10 +189,9 @@ func (s *series) finish(hold int64) Series {
 				out.Missing += whole - k
 				break
 			}
-			a := s.aggregate(n)
-			a.packDists()
-			at := s.windowSpan(n)
-			out.Windows = append(out.Windows, SeriesWindow{From: at.From, To: at.To, Aggregate: a})
+			w := s.window(n)
+			w.Aggregate.packDists()
+			out.Windows = append(out.Windows, w)
 		}
 	}
 	return out
@@ -217,27 +208,8 @@ func (a *Aggregate) packDists() {
 type template struct {
 	closed, goodput bool
 	kept            []int
-	scopesByEntry   [][]int // for stability windows
 }
 
 func (m template) newAggregate() *Aggregate {
 	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, kept: m.kept}
-}
-
-// scopeCount returns the number of scopes.
-func (m template) scopeCount() (n int) {
-	for _, list := range m.scopesByEntry {
-		for _, k := range list {
-			n = max(n, k+1)
-		}
-	}
-	return n
-}
-
-// scopesOf returns the scopes of a request of entry.
-func (m template) scopesOf(entry uint16) []int {
-	if m.scopesByEntry == nil {
-		return nil
-	}
-	return m.scopesByEntry[min(int(entry), len(m.scopesByEntry)-1)]
 }

@@ -16,15 +16,14 @@ type Config struct {
 	HoldStart func() int64
 	// HoldEnd returns the end of the hold window; 0 or math.MaxInt64 while open (`for: N requests`,
 	// `until: stable`). It may become known later (Control.StopAt.Load), but not before the time of
-	// samples that were already folded. nil: open.
-	HoldEnd func() int64
-	// InFlight returns the number of requests in flight, for slices and progress; nil: unknown.
-	InFlight func() int64
-	Slice    int64 // length of a slice, ns; 0: 1 s. It doubles whenever a node has more than 3,600
+	// samples that were already folded.
+	HoldEnd  func() int64
+	InFlight func() int64 // number of requests in flight, for slices and progress
+	Slice    int64        // length of a slice, ns; 0: 1 s. It doubles whenever a node has more than 3,600
 	Windows  Windows
 	Breakdown
 	// Settled returns a time such that all samples due before it have been handed over (drive's
-	// Control.OldestDue.Load); nil: unknown. Windows that end before it are packed.
+	// Control.OldestDue.Load); 0: unknown. Windows that end before it are packed.
 	Settled func() int64
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
 	Sink    Sink // may be nil
@@ -54,6 +53,7 @@ type Total struct {
 // goroutine.
 type Folder struct {
 	c        Config
+	template template
 	hold     *Aggregate
 	scopes   *scopeSums // nil without scopes
 	ramp     Aggregate  // requests outside the unscoped numbers; sums only
@@ -77,17 +77,17 @@ func New(c Config) *Folder {
 		c.Slice = nsPerSecond
 	}
 	template := template{closed: c.Closed, goodput: c.Goodput != nil}
+	for i := range extracts {
+		if !c.Closed || i < closedLoop {
+			template.kept = append(template.kept, i)
+		}
+	}
 	f := &Folder{
-		c: c, hold: template.newAggregate(), scopes: newScopeSums(c.Breakdown, template),
+		c: c, hold: template.newAggregate(), scopes: newScopeSums(c.Breakdown, template), template: template,
 		bounds: newBounds(c.Goodput),
 	}
-	f.ramp.kept = []int{}
 	for _, e := range c.Every {
 		f.series = append(f.series, newSeries(e, c.Breakdown, template))
-	}
-	if f.c.Windows.template = template; f.scopes != nil {
-		// a load with `until: stable` has one piece
-		f.c.Windows.template.scopesByEntry = f.scopes.pieces[0].scopesByEntry
 	}
 	f.progress.Store(&Progress{})
 	return f
@@ -96,7 +96,7 @@ func New(c Config) *Folder {
 // Drain folds every finished sample and returns its buffer. now is the run clock. It returns the
 // number of samples that belong to the load.
 func (f *Folder) Drain(now int64) (folded int) {
-	settled := f.settled() // before the rings are emptied, so that they contain all samples due before it
+	settled := f.c.Settled() // before the rings are emptied, so that they contain all samples due before it
 	start, end := f.window()
 	f.begin(start, min(now, end-1))
 	for i := range f.c.Rings.lanes {
@@ -120,7 +120,7 @@ func (f *Folder) Drain(now int64) (folded int) {
 		}
 	}
 	if f.slices != nil && now < end {
-		f.slices.inFlight(now, f.inFlight())
+		f.slices.inFlight(now, f.c.InFlight())
 	}
 	if f.windows != nil {
 		f.windows.advance(f.last, now, end)
@@ -135,23 +135,13 @@ func (f *Folder) Drain(now int64) (folded int) {
 	return folded
 }
 
-func (f *Folder) settled() int64 {
-	if f.c.Settled == nil {
-		return 0
-	}
-	return f.c.Settled()
-}
-
 // window returns the hold window as far as it is known: start 0 before it begins, end math.MaxInt64
 // while open.
 func (f *Folder) window() (start, end int64) {
-	start, end = f.c.HoldStart(), math.MaxInt64
-	if f.c.HoldEnd != nil {
-		if e := f.c.HoldEnd(); e > 0 {
-			end = e
-		}
+	if end = f.c.HoldEnd(); end <= 0 {
+		end = math.MaxInt64
 	}
-	return start, end
+	return f.c.HoldStart(), end
 }
 
 // begin opens slices and windows once hold has begun, and the windows up to t.
@@ -162,7 +152,7 @@ func (f *Folder) begin(start, t int64) {
 	if f.slices == nil {
 		f.slices = newSlicer(start, f.c.Slice)
 		if f.c.Windows.Keep > 0 {
-			f.windows = newWindows(f.c.Windows, start)
+			f.windows = f.newWindows(start)
 		}
 	}
 	if f.windows != nil {
@@ -187,27 +177,29 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	if start == 0 {
 		return
 	}
-	due := s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end
-	completed := ended >= start && ended < end
-	k := requestInfo{good: f.bounds != nil && good(f.bounds, s), partial: f.partials.take(s)}
-	if due {
-		f.aggregateAt(s.Due-start).count(s, ended, k)
+	x := finished{
+		Sample: s, due: s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end,
+		completed: ended >= start && ended < end, dueAt: s.Due - start, ended: ended, endedAt: ended - start,
+		good: f.bounds != nil && good(f.bounds, s), partial: f.partials.take(s),
+	}
+	if x.due {
+		f.aggregateAt(x.dueAt).count(&x)
 		f.slices.sent(s.Due)
 	}
-	if completed {
-		f.aggregateAt(ended-start).countFlow(s, k.good)
+	if x.completed {
+		f.aggregateAt(x.endedAt).countFlow(&x)
 		f.slices.completed(s, ended)
 	}
 	if f.scopes != nil {
-		f.scopes.fold(s, due, completed, start, ended, k)
+		f.scopes.fold(&x)
 	}
 	for _, e := range f.series {
-		e.fold(s, due, completed, start, ended, k)
+		e.fold(&x)
 	}
 	if f.windows != nil {
-		f.windows.fold(s, due, completed, ended, k)
+		f.windows.fold(&x)
 	}
-	f.partials.recycle(k.partial)
+	f.partials.recycle(x.partial)
 }
 
 // aggregateAt returns the node's aggregate for due times and completions at t, in ns since hold
@@ -219,13 +211,6 @@ func (f *Folder) aggregateAt(t int64) *Aggregate {
 	return f.hold
 }
 
-func (f *Folder) inFlight() int64 {
-	if f.c.InFlight == nil {
-		return 0
-	}
-	return f.c.InFlight()
-}
-
 // publish publishes the progress once a second.
 func (f *Folder) publish(now int64) {
 	if f.progressAt == 0 { // the node begins: there is no previous second
@@ -235,12 +220,11 @@ func (f *Folder) publish(now int64) {
 		return
 	}
 	l := &Progress{
-		At:   now,
-		Sent: f.hold.Sent + f.ramp.Sent,
-		OK:   f.hold.OK() + f.ramp.OK(),
-		Failed: f.hold.Failed() +
-			f.ramp.Failed(),
-		InFlight: f.inFlight(),
+		At:       now,
+		Sent:     f.hold.Sent + f.ramp.Sent,
+		OK:       f.hold.OK() + f.ramp.OK(),
+		Failed:   f.hold.Failed() + f.ramp.Failed(),
+		InFlight: f.c.InFlight(),
 		Rate:     float64(f.recentOK) / (float64(now-f.progressAt) / nsPerSecond),
 		N:        f.recent.N(),
 	}

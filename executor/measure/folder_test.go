@@ -298,7 +298,9 @@ func BenchmarkFold(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			rings := NewRings(1, 256, 0)
-			c.Rings, c.HoldStart = rings, func() int64 { return 1 }
+			unknown := func() int64 { return 0 }
+			c.Rings, c.HoldStart, c.HoldEnd = rings, func() int64 { return 1 }, unknown
+			c.Settled, c.InFlight = unknown, unknown
 			f := New(c)
 			now := int64(1)
 			b.ReportAllocs()

@@ -27,6 +27,13 @@ func newNode(t *testing.T, c Config) *node {
 	c.Rings = n.rings
 	c.HoldStart = func() int64 { return n.start }
 	c.HoldEnd = func() int64 { return n.end }
+	unknown := func() int64 { return 0 }
+	if c.Settled == nil {
+		c.Settled = unknown
+	}
+	if c.InFlight == nil {
+		c.InFlight = unknown
+	}
 	n.Folder = New(c)
 	return n
 }

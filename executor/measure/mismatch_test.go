@@ -15,9 +15,10 @@ func TestMismatches(t *testing.T) {
 	part := func(from, to uint32) *Aggregate {
 		a := &Aggregate{}
 		for i := from; i < to; i++ {
-			s := &backends.Sample{Class: backends.Mismatch, Row: i, Items: 1 +
-				i%2, Note: fmt.Appendf(nil, "output o[%d] is 1, want 2", i)}
-			a.count(s, 1, requestInfo{})
+			a.count(&finished{ended: 1, Sample: &backends.Sample{
+				Class: backends.Mismatch, Row: i, Items: 1 + i%2,
+				Note: fmt.Appendf(nil, "output o[%d] is 1, want 2", i),
+			}})
 		}
 		return a
 	}
@@ -41,10 +42,10 @@ func TestMismatches(t *testing.T) {
 		before := len(a.Mismatches)
 		for range 3 {
 			a.Merge(part(0, 1))
-			a.count(&backends.Sample{
+			a.count(&finished{ended: 1, Sample: &backends.Sample{
 				Class: backends.Mismatch, Row: 0, Items: 1,
 				Note: []byte("output o[0] is 1, want 2"),
-			}, 1, requestInfo{})
+			}})
 		}
 		if len(a.Mismatches) != before {
 			t.Errorf("one text is kept again: %q", a.Mismatches)

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/sluice-bench/sluice/backends"
 )
 
 // Span is a part of the hold window, in ns since hold began. To math.MaxInt64 means the end of
 // hold.
 type Span struct{ From, To int64 }
+
+func (s Span) contains(t int64) bool { return t >= s.From && t < s.To }
 
 // lengthBefore returns the length of the part of s before end.
 func (s Span) lengthBefore(end int64) int64 { return max(min(s.To, end)-s.From, 0) }
@@ -48,9 +48,15 @@ type scopeSums struct {
 // piece is one piece of hold.
 type piece struct {
 	Span
-	hold          bool    // it counts in the unscoped numbers
-	scopesByEntry [][]int // the last entry is for entries that no scope names
+	hold bool // it counts in the unscoped numbers
+	scopesByEntry
 }
+
+// scopesByEntry lists indexes of scopes by entry; the last list is for entries that no scope names.
+type scopesByEntry [][]int
+
+// of returns the scopes of a request of entry.
+func (l scopesByEntry) of(entry uint16) []int { return l[min(int(entry), len(l)-1)] }
 
 // newScopeSums returns nil if only the whole hold window is measured.
 func newScopeSums(p Breakdown, template template) *scopeSums {
@@ -73,7 +79,7 @@ func newScopeSums(p Breakdown, template template) *scopeSums {
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
 	for i := range edges[1:] {
-		c := piece{Span: Span{edges[i], edges[i+1]}, scopesByEntry: make([][]int, entries+1)}
+		c := piece{Span: Span{edges[i], edges[i+1]}, scopesByEntry: make(scopesByEntry, entries+1)}
 		c.hold = p.Holds == nil || covers(p.Holds, c.From)
 		for k, s := range p.Scopes {
 			if s.Spans != nil && !covers(s.Spans, c.From) {
@@ -91,26 +97,26 @@ func newScopeSums(p Breakdown, template template) *scopeSums {
 }
 
 // fold counts a sample in its scopes.
-func (p *scopeSums) fold(s *backends.Sample, due, completed bool, start, ended int64, info requestInfo) {
-	if due {
-		for _, k := range p.pieceAt(s.Due - start).scopesOf(s.Entry) {
-			p.scopes[k].count(s, ended, info)
+func (p *scopeSums) fold(s *finished) {
+	if s.due {
+		for _, k := range p.pieceAt(s.dueAt).of(s.Entry) {
+			p.scopes[k].count(s)
 		}
 	}
-	if completed {
-		for _, k := range p.pieceAt(ended - start).scopesOf(s.Entry) {
-			p.scopes[k].countFlow(s, info.good)
+	if s.completed {
+		for _, k := range p.pieceAt(s.endedAt).of(s.Entry) {
+			p.scopes[k].countFlow(s)
 		}
 	}
 }
 
 func covers(list []Span, t int64) bool {
-	return slices.ContainsFunc(list, func(s Span) bool { return t >= s.From && t < s.To })
+	return slices.ContainsFunc(list, func(s Span) bool { return s.contains(t) })
 }
 
 // pieceAt returns the piece that contains t, in ns since hold began, not negative.
 func (p *scopeSums) pieceAt(t int64) *piece {
-	if c := &p.pieces[p.lastPiece]; t >= c.From && t < c.To {
+	if c := &p.pieces[p.lastPiece]; c.contains(t) {
 		return c
 	}
 	i, found := slices.BinarySearchFunc(p.pieces, t,
@@ -120,11 +126,6 @@ func (p *scopeSums) pieceAt(t int64) *piece {
 	}
 	p.lastPiece = i
 	return &p.pieces[i]
-}
-
-// scopesOf returns the scopes of a request of entry.
-func (c *piece) scopesOf(entry uint16) []int {
-	return c.scopesByEntry[min(int(entry), len(c.scopesByEntry)-1)]
 }
 
 // Within reports whether t, in ns since hold began, lies in the scope's spans.

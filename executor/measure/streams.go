@@ -39,13 +39,20 @@ func (m *partialRequests) add(s *backends.Sample) {
 		x.gen, x.last = s.Gen, 0
 		x.gaps.Reset()
 	}
-	for i := range s.Events {
-		at := s.Events[i].At
-		if x.last != 0 {
-			x.gaps.Add(at - x.last)
+	x.last = addGaps(&x.gaps, x.last, s.Events)
+}
+
+// addGaps adds the times between responses, of which the one before events came at last (0: none).
+// It returns the time of the latest.
+func addGaps(d *stats.Dist, last int64, events []backends.Event) int64 {
+	for i := range events {
+		at := events[i].At
+		if last != 0 {
+			d.Add(at - last)
 		}
-		x.last = at
+		last = at
 	}
+	return last
 }
 
 // take removes and returns the parts of a request that has ended, nil if there are none.

@@ -20,8 +20,7 @@ func (t *Total) MergeShard(o *Total) {
 	}
 	for _, s := range o.Slices {
 		i := slices.IndexFunc(t.Slices, func(own Slice) bool {
-			return own.From == s.From &&
-				own.Repeat == s.Repeat
+			return own.From == s.From && own.Repeat == s.Repeat
 		})
 		if i < 0 {
 			t.Slices = append(t.Slices, s)
@@ -37,8 +36,8 @@ func (t *Total) MergeShard(o *Total) {
 // mergeShard is Merge for the same period. The sum of both peaks is an upper bound of requests in
 // flight.
 func (a *Aggregate) mergeShard(o *Aggregate) {
-	window, offered, peak := max(a.Window, o.Window), max(a.Offered, o.Offered), a.PeakInFlight+
-		o.PeakInFlight
+	window, offered := max(a.Window, o.Window), max(a.Offered, o.Offered)
+	peak := a.PeakInFlight + o.PeakInFlight
 	a.Merge(o)
 	a.Window, a.Offered, a.PeakInFlight = window, offered, peak
 }
@@ -47,8 +46,7 @@ func (s *Series) mergeShard(o Series) {
 	s.Missing = max(s.Missing, o.Missing)
 	for _, w := range o.Windows {
 		i := slices.IndexFunc(s.Windows, func(own SeriesWindow) bool {
-			return own.From == w.From &&
-				own.Repeat == w.Repeat
+			return own.From == w.From && own.Repeat == w.Repeat
 		})
 		if i < 0 {
 			s.Windows = append(s.Windows, w)

@@ -2,8 +2,6 @@ package measure
 
 import (
 	"math"
-
-	"github.com/sluice-bench/sluice/backends"
 )
 
 // Windows configures stability windows, for `until: stable`. Exactly one of Length and Requests is
@@ -13,7 +11,6 @@ type Windows struct {
 	// completions, including failures; a window ends with the drain that sees the last of them
 	Requests int64
 	Keep     int // complete windows in memory
-	template template
 }
 
 // Window is one stability window. Windows follow each other without gaps from the start of hold.
@@ -34,23 +31,28 @@ type Window struct {
 // ended before the previous drain, so that every completion has been handed over.
 type windows struct {
 	c             Windows
+	template      template
+	scopes        scopesByEntry
+	scopeCount    int
 	list          []*Window
 	completeCount int // list[:completeCount] are complete
 }
 
-func newWindows(c Windows, start int64) *windows {
-	w := &windows{c: c}
+func (f *Folder) newWindows(start int64) *windows {
+	w := &windows{c: f.c.Windows, template: f.template, scopes: scopesByEntry{nil}, scopeCount: len(f.c.Scopes)}
+	if f.scopes != nil {
+		w.scopes = f.scopes.pieces[0].scopesByEntry // a load with `until: stable` has one piece
+	}
 	w.open(start)
 	return w
 }
 
 func (w *windows) open(from int64) {
 	x := &Window{
-		From: from, To: math.MaxInt64, Completed: w.c.template.newAggregate(),
-		Due: w.c.template.newAggregate(),
+		From: from, To: math.MaxInt64, Completed: w.template.newAggregate(), Due: w.template.newAggregate(),
 	}
-	for range w.c.template.scopeCount() {
-		x.Scopes = append(x.Scopes, w.c.template.newAggregate())
+	for range w.scopeCount {
+		x.Scopes = append(x.Scopes, w.template.newAggregate())
 	}
 	if n := len(w.list); n > 0 {
 		x.Index = w.list[n-1].Index + 1
@@ -89,25 +91,25 @@ func (w *windows) windowAt(t int64) *Window {
 	return nil
 }
 
-func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, info requestInfo) {
-	if due {
+func (w *windows) fold(s *finished) {
+	if s.due {
 		if x := w.windowAt(s.Due); x != nil {
-			x.Due.count(s, ended, info)
-			for _, k := range w.c.template.scopesOf(s.Entry) {
-				x.Scopes[k].count(s, ended, info)
+			x.Due.count(s)
+			for _, k := range w.scopes.of(s.Entry) {
+				x.Scopes[k].count(s)
 			}
 		}
 	}
-	if !completed {
+	if !s.completed {
 		return
 	}
-	if x := w.windowAt(ended); x != nil {
-		x.Due.countFlow(s, info.good)
-		for _, k := range w.c.template.scopesOf(s.Entry) {
-			x.Scopes[k].countFlow(s, info.good)
+	if x := w.windowAt(s.ended); x != nil {
+		x.Due.countFlow(s)
+		for _, k := range w.scopes.of(s.Entry) {
+			x.Scopes[k].countFlow(s)
 		}
-		x.Completed.count(s, ended, info)
-		x.Completed.countFlow(s, info.good)
+		x.Completed.count(s)
+		x.Completed.countFlow(s)
 	}
 }
 

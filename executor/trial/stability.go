@@ -70,19 +70,16 @@ func (v windowValues) Quantity(ref expression.Ref) expression.Quantity {
 // memory.
 func (s *stability) over(kept int) bool {
 	need := s.stable.Windows
-	if kept < need || len(s.history) < need {
-		return false
-	}
-	return measure.Stable(s.tracks(), s.stable.Within, need) || s.hopeless >= need ||
-		len(s.history) >= s.stable.MaxWindows
+	return kept >= need && len(s.history) >= need &&
+		(s.agree() || s.hopeless >= need || len(s.history) >= s.stable.MaxWindows)
 }
 
 // accept takes the last windows for the measurement. unstable says why they do not agree.
 func (s *stability) accept(closed []*measure.Window) (accepted []*measure.Window, unstable string) {
 	need := s.stable.Windows
-	if !measure.Stable(s.tracks(), s.stable.Within, need) && s.hopeless < need {
+	if !s.agree() && s.hopeless < need {
 		unstable = fmt.Sprintf("no agreement within %.3g %% after %d windows: %s; the last %d are reported",
-			100*s.stable.Within, len(s.history), s.disagreement(need), need)
+			100*s.stable.Within, len(s.history), s.disagreement(), need)
 	}
 	for i := len(s.history) - need; i < len(s.history); i++ {
 		s.history[i].Used = true
@@ -102,44 +99,43 @@ func (s *stability) read(w *measure.Window) result.Window {
 	return out
 }
 
-// tracks returns the values of the stability metrics over all windows so far.
-func (s *stability) tracks() []measure.Track {
-	var tracks []measure.Track
-	for _, leaf := range s.leaves {
-		track := measure.Track{ZeroIsNoData: leaf.Row.From != metric.Counts}
-		for _, w := range s.history {
-			v := math.NaN()
-			if p := w.Values[leaf.String()]; p != nil {
-				v = *p
-			}
-			track.Values = append(track.Values, v)
+// spread returns the range of a stability metric in the last windows.
+func (s *stability) spread(leaf metric.Leaf) measure.Spread {
+	var values []float64
+	for _, w := range s.history[len(s.history)-s.stable.Windows:] {
+		v := math.NaN()
+		if p := w.Values[leaf.String()]; p != nil {
+			v = *p
 		}
-		tracks = append(tracks, track)
+		values = append(values, v)
 	}
-	return tracks
+	return measure.SpreadOf(values, leaf.Row.From != metric.Counts)
 }
+
+// agree reports whether the last windows agree in each stability metric.
+func (s *stability) agree() bool { return len(s.leaves) > 0 && s.disagreement() == "" }
 
 // disagreement says which of the stability metrics lie apart in the last windows, and how far:
 // "throughput varied by 23 % (80/s to 98.4/s)".
-func (s *stability) disagreement(windows int) string {
+func (s *stability) disagreement() string {
 	var list []string
-	for i, track := range s.tracks() {
-		if !measure.Stable([]measure.Track{track}, s.stable.Within, windows) {
-			list = append(list, spreadText(s.leaves[i], track.Spread(windows), windows, s.stable.Within))
+	for _, leaf := range s.leaves {
+		if spread := s.spread(leaf); !spread.Within(s.stable.Within) {
+			list = append(list, spreadText(leaf, spread, s.stable))
 		}
 	}
 	return strings.Join(list, ", ")
 }
 
-// spreadText is one metric of a disagreement. What it varied by never reads like what is allowed.
-func spreadText(leaf metric.Leaf, s measure.Spread, windows int, within float64) string {
+// spreadText describes one metric of a disagreement. What it varied by never reads like what is allowed.
+func spreadText(leaf metric.Leaf, s measure.Spread, of *scenario.UntilStable) string {
 	if s.Empty > 0 {
-		return fmt.Sprintf("%s has no value in %d of the last %d windows", leaf, s.Empty, windows)
+		return fmt.Sprintf("%s has no value in %d of the last %d windows", leaf, s.Empty, of.Windows)
 	}
 	lo, hi := expression.FormatApart(leaf.Dim(), s.Lo, s.Hi)
 	if s.Lo == 0 {
 		return fmt.Sprintf("%s varied from %s to %s", leaf, lo, hi)
 	}
-	by, _ := expression.FormatApart(metric.Ratio, s.Hi/s.Lo-1, within)
+	by, _ := expression.FormatApart(metric.Ratio, s.Hi/s.Lo-1, of.Within)
 	return fmt.Sprintf("%s varied by %s (%s to %s)", leaf, by, lo, hi)
 }

@@ -45,7 +45,7 @@ func TestDisagreement(t *testing.T) {
 		if row.want == "" {
 			within = 0.11
 		}
-		s := stability{stable: &scenario.UntilStable{Within: within}}
+		s := stability{stable: &scenario.UntilStable{Windows: 3, Within: within}}
 		for _, name := range []string{"throughput", "latency.p95", "errors.ratio"} {
 			leaf, ok := c.Leaf(name)
 			if values := row.values[name]; values == nil || !ok {
@@ -61,7 +61,7 @@ func TestDisagreement(t *testing.T) {
 				}
 			}
 		}
-		if got := s.disagreement(3); got != row.want {
+		if got := s.disagreement(); got != row.want {
 			t.Errorf("%v\ngot  %s\nwant %s", row.values, got, row.want)
 		}
 	}
