@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,59 +32,65 @@ const (
 // slow is judged from this alone.
 type health struct {
 	open      bool
-	transport string      // http grpc
-	offered   float64     // open loop: requests due a second, at most where that changes
-	slots     int64       // requests in flight at most
-	steps     bool        // they are live sequences
-	delay     *stats.Dist // open loop: of the client itself
-	inProcess bool        // the server runs in this process
-	turn      *stats.Dist // closed loop with the server in this process: from a reply to the next send
-	service   *stats.Dist
-	limit     int64 // ns, of the client's own send delay
-	use       observe.Use
-	sockets   int64 // requests that failed for want of descriptors, ports or memory
-	played    drive.Played
-	still     time.Duration // longest time in which this process did nothing
-	cut       bool          // the node ended early, or its load grew, so that it may not have reached the most
-	machine   *program.Machine
+	inProcess bool    // the server runs in this process
+	transport string  // http grpc
+	offered   float64 // open loop: requests due a second, at most where that changes
+	slots     int64   // requests in flight at most
+	steps     bool    // they are open sequences
+	// delays of the client itself: of an open loop its send delays, of a closed loop with the server
+	// in this process the times from a reply to the next send; else empty, as they are unknown
+	own     *stats.Dist
+	service *stats.Dist
+	limit   int64 // ns, of the client's own delays
+	use     observe.Use
+	sockets int64 // requests that failed for want of descriptors, ports or memory
+	played  drive.Played
+	still   time.Duration // longest time in which this process did nothing
+	cut     bool          // the node ended early, or its load grew, so that it may not have reached the most
+	machine *program.Machine
+}
+
+// breach is a limit that the client went over, so that the numbers may be its own.
+type breach struct {
+	code, text     string // of the finding
+	reason, change string // in the summary
 }
 
 // judge puts the findings about the client before those of a trial, those that make the measurement
 // invalid first, and sums them up in a paragraph.
 func (h *health) judge(v *result.Validity) {
-	list := append(append([]result.Finding{}, h.invalid()...), h.notes()...)
-	for _, f := range list {
-		v.OK = v.OK && f.Severity != result.Invalidating
+	broken, near := h.breaches(), ""
+	if len(broken) == 0 {
+		near = h.near()
 	}
-	v.Findings = append(list, v.Findings...)
-	v.Summary = h.summary()
+	var list findings
+	for _, b := range broken {
+		list.invalid(b.code, "%s", b.text)
+	}
+	v.OK = v.OK && len(broken) == 0
+	v.Findings = slices.Concat(list, h.notes(near), v.Findings)
+	v.Summary = h.summary(broken, near)
 }
 
-// own returns the distribution of the delays that are the client's own, and their name; nil where
-// they cannot be measured.
-func (h *health) own() (delays *stats.Dist, name string) {
-	switch {
-	case h.open:
-		return h.delay, "own send delay"
-	case h.inProcess:
-		return h.turn, "own time from a reply to the next send"
-	}
-	return nil, ""
+// lateness is the delay of the client itself that is judged.
+type lateness struct {
+	delay int64  // ns
+	rank  string // among all delays: p99, of few the third-largest
+	name  string
 }
 
-// late returns the client's own delay that is judged, and which of them it is: p99, of few the
-// third-largest.
-func (h *health) late() (delay int64, what string, ok bool) {
-	delays, _ := h.own()
-	if delays == nil {
-		return 0, "", false
+// late returns false if the client's own delays are unknown.
+func (h *health) late() (l lateness, ok bool) {
+	l.rank, l.name = "p99", "own time from a reply to the next send"
+	if h.open {
+		l.name = "own send delay"
 	}
-	if n := delays.N(); n > 0 && n < lateFew {
-		delay, ok = delays.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
-		return delay, "third-largest", ok
+	percentile := 99.0
+	if n := h.own.N(); n > 0 && n < lateFew {
+		l.rank, percentile = "third-largest", 100*float64(max(n-lateFewIndex+1, 1))/float64(n)
 	}
-	delay, ok = delays.Rank(99)
-	return delay, "p99", ok
+	l.delay, ok = h.own.Rank(percentile)
+	return l, ok
 }
 
 // harmed reports whether late sends change the numbers: in an open loop they always do. In a closed
@@ -94,10 +101,10 @@ func (h *health) harmed() bool { return h.open || h.empty() > emptyShare }
 // empty returns the share of the time of its slots, requests and what lies between them, that a
 // closed loop's client itself kept them empty; 0 where that cannot be measured.
 func (h *health) empty() float64 {
-	if h.open || !h.inProcess || h.turn.N() == 0 {
+	if h.open || h.own.N() == 0 {
 		return 0
 	}
-	return h.turn.Mean() / (h.turn.Mean() + h.service.Mean())
+	return h.own.Mean() / (h.own.Mean() + h.service.Mean())
 }
 
 // cpu returns the share of its CPU time that the client used; false where that is unknown or says
@@ -120,31 +127,49 @@ func (h *health) busyMachine() bool {
 	return h.starved() > starvedShare && h.use.Wall >= int64(cpuWindow)
 }
 
-// invalid finds what makes the numbers the client's own.
-func (h *health) invalid() (list findings) {
-	if late, what, ok := h.late(); ok && late > h.limit && h.harmed() {
-		_, remedy := h.cause()
-		_, name := h.own()
-		list.invalid(result.ClientLate,
-			"this client sent late by itself: the %s of its %s is %s, more than %s is not valid; %s",
-			what, name, ns(late), ns(h.limit), remedy)
+// breaches returns the limits that make the numbers the client's own.
+func (h *health) breaches() (list []breach) {
+	if l, ok := h.late(); ok && l.delay > h.limit && h.harmed() {
+		why, change := h.cause()
+		late, limit := ns(l.delay), ns(h.limit)
+		list = append(list, breach{
+			result.ClientLate,
+			fmt.Sprintf("this client sent late by itself: the %s of its %s is %s, more than %s is not valid; %s",
+				l.rank, l.name, late, limit, change),
+			fmt.Sprintf("it sent late by itself (%s %s, allowed %s), because %s", l.rank, late, limit, why), change,
+		})
 	}
 	if share, ok := h.cpu(); ok && share > cpuLimit {
-		list.invalid(result.ClientCPU, "this client used %.0f %% of the CPU time that it may use, more than "+
-			"%.0f %% is not valid: the numbers may be its own; lower the load or use more cores",
-			100*share, 100*cpuLimit)
+		list = append(list, breach{
+			result.ClientCPU,
+			fmt.Sprintf("this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not valid: "+
+				"the numbers may be its own; %s", 100*share, 100*cpuLimit, moreCores),
+			fmt.Sprintf("it used %.0f %% of its CPU time (allowed %.0f %%)", 100*share, 100*cpuLimit), moreCores,
+		})
 	}
 	if h.sockets > 0 {
-		list.invalid(result.Sockets, "%d requests failed because this machine ran out of descriptors, "+
-			"ports or memory: raise `ulimit -n` or lower max_in_flight", h.sockets)
+		const change = "raise `ulimit -n` or lower max_in_flight"
+		list = append(list, breach{
+			result.Sockets,
+			fmt.Sprintf("%d requests failed because this machine ran out of descriptors, ports or memory: %s",
+				h.sockets, change),
+			fmt.Sprintf("it ran out of descriptors, ports or memory for %d requests", h.sockets), change,
+		})
 	}
 	if n := h.played.Paused; n > 0 {
-		list.invalid(result.Paused,
-			"sending paused %d times because the client could not process its own samples fast enough", n)
+		list = append(list, breach{
+			result.Paused,
+			fmt.Sprintf("sending paused %d times because the client could not process its own samples fast enough", n),
+			fmt.Sprintf("it paused sending %d times to process its own samples", n), moreCores,
+		})
 	}
 	if h.still > stillLimit {
-		list.invalid(result.StoodStill, "this process stood still for %s: stopped, swapped out, or "+
-			"its machine suspended", source.About(h.still))
+		still := source.About(h.still)
+		list = append(list, breach{
+			result.StoodStill,
+			fmt.Sprintf("this process stood still for %s: stopped, swapped out, or its machine suspended", still),
+			fmt.Sprintf("it stood still for %s", still), quietMachine,
+		})
 	}
 	return list
 }
@@ -168,17 +193,17 @@ func (h *health) cause() (why, remedy string) {
 	return "it was woken too late", "lower the rate or use a faster or quieter machine"
 }
 
-// What to change, in the words of the imperative.
+// What to change.
 const (
 	quietMachine = "measure on a machine that does nothing else"
 	moreCores    = "lower the load or use more cores"
 )
 
 // notes say what a reader should know about client and pool, without doubt about the numbers.
-func (h *health) notes() (list findings) {
+func (h *health) notes(near string) (list findings) {
 	p := h.played
-	if why := h.near(); why != "" {
-		list.note(result.ClientNear, "this client was near its limits: %s", why)
+	if near != "" {
+		list.note(result.ClientNear, "this client was near its limits: %s", near)
 	}
 	if h.inProcess {
 		list.note(result.SharedProcess, "the server runs in this process, so that the share of CPU time that "+
@@ -207,17 +232,14 @@ func (h *health) notes() (list findings) {
 	return list
 }
 
-// near says which limit the client came close to, "" where it went over one or is far from all.
+// near says which limit the client came close to, "" where it is far from all.
 func (h *health) near() string {
-	if len(h.invalid()) > 0 {
-		return ""
-	}
 	if share, ok := h.cpu(); ok && share > cpuNear {
 		return fmt.Sprintf("%.0f %% of its CPU time, %.0f %% is not valid", 100*share, 100*cpuLimit)
 	}
-	if late, what, ok := h.late(); ok && late > h.limit/2 && h.harmed() {
-		_, name := h.own()
-		return fmt.Sprintf("the %s of its %s is %s, more than %s is not valid", what, name, ns(late), ns(h.limit))
+	if l, ok := h.late(); ok && l.delay > h.limit/2 && h.harmed() {
+		return fmt.Sprintf("the %s of its %s is %s, more than %s is not valid",
+			l.rank, l.name, ns(l.delay), ns(h.limit))
 	}
 	if share := h.empty(); share > emptyShare {
 		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, which "+
@@ -245,7 +267,7 @@ func (h *health) pool() string {
 	return text + ": they came at once, or the server stopped answering for a while"
 }
 
-// were is "1 slot was", "2 slots were".
+// were returns "1 slot was", "2 slots were".
 func were(what string, n int64) string {
 	if n == 1 {
 		return "1 " + what + " was"
@@ -253,5 +275,5 @@ func were(what string, n int64) string {
 	return strconv.FormatInt(n, 10) + " " + what + "s were"
 }
 
-// ns is a time for people.
+// ns formats a time.
 func ns(t int64) string { return result.Format("s", seconds(t)) }

@@ -29,7 +29,7 @@ func same(n int, v time.Duration, others ...time.Duration) *stats.Dist {
 func fit() *health {
 	return &health{
 		open: true, transport: "http", offered: 200, slots: 64, limit: int64(time.Millisecond),
-		delay: same(1000, 40*time.Microsecond), service: same(1000, 20*time.Millisecond),
+		own: same(1000, 40*time.Microsecond), service: same(1000, 20*time.Millisecond),
 		use:    observe.Use{Wall: int64(5 * time.Second), Share: 0.12, Starved: 0},
 		played: drive.Played{Planned: 1000, Sent: 1000, PeakInFlight: 9},
 	}
@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 			[]string{"What to change", "calibration"},
 		},
 		{
-			"late", func(h *health) { h.delay = same(980, 0, slices.Repeat([]time.Duration{3 * ms}, 20)...) },
+			"late", func(h *health) { h.own = same(980, 0, slices.Repeat([]time.Duration{3 * ms}, 20)...) },
 			"client-late!",
 			[]string{
 				"was the bottleneck", "p99 3 ms, allowed 1 ms", "because it was woken too late",
@@ -64,20 +64,20 @@ func TestJudge(t *testing.T) {
 			[]string{"slots", "server is too slow"},
 		},
 		{"late, but slower servers allow more", func(h *health) {
-			h.delay, h.limit, h.service = same(1000, 3*ms), int64(10*ms), same(1000, time.Second)
+			h.own, h.limit, h.service = same(1000, 3*ms), int64(10*ms), same(1000, time.Second)
 		}, "", []string{"was not the bottleneck", "3 ms (p99; up to 10 ms is allowed)"}, nil},
 		{
-			"two late of few are not judged", func(h *health) { h.delay = same(98, 0, 9*ms, 9*ms) }, "",
+			"two late of few are not judged", func(h *health) { h.own = same(98, 0, 9*ms, 9*ms) }, "",
 			[]string{"was not the bottleneck", "third-largest"},
 			nil,
 		},
 		{
-			"three late of few", func(h *health) { h.delay = same(97, 0, 9*ms, 9*ms, 9*ms) }, "client-late!",
+			"three late of few", func(h *health) { h.own = same(97, 0, 9*ms, 9*ms, 9*ms) }, "client-late!",
 			[]string{"third-largest 9 ms"},
 			nil,
 		},
 		{
-			"near the limit of lateness", func(h *health) { h.delay = same(1000, 700*time.Microsecond) },
+			"near the limit of lateness", func(h *health) { h.own = same(1000, 700*time.Microsecond) },
 			"client-near-limit",
 			[]string{"may be part of these numbers: the p99 of its own send delay is 700 µs"},
 			[]string{"was not the bottleneck"},
@@ -100,7 +100,7 @@ func TestJudge(t *testing.T) {
 		},
 		{"CPU unknown", func(h *health) { h.use.Share = -1 }, "", []string{"CPU time is not known"}, nil},
 		{
-			"late for want of CPU", func(h *health) { h.use.Share, h.delay = 0.99, same(1000, 5*ms) },
+			"late for want of CPU", func(h *health) { h.use.Share, h.own = 0.99, same(1000, 5*ms) },
 			"client-late! client-cpu!",
 			[]string{
 				"because its CPU time was used up; it used 99 %", "What to change: lower the load or use more cores. ",
@@ -109,7 +109,7 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			"late because of others",
-			func(h *health) { h.use.Starved, h.delay = int64(2*time.Second), same(1000, 5*ms) },
+			func(h *health) { h.use.Starved, h.own = int64(2*time.Second), same(1000, 5*ms) },
 			"client-late! busy-machine",
 			[]string{"because other programs had the CPU", "a machine that does nothing else"},
 			[]string{"lower the rate"},
@@ -136,7 +136,7 @@ func TestJudge(t *testing.T) {
 			[]string{"nothing paused"},
 		},
 		{
-			"late because it paused", func(h *health) { h.played.Paused, h.delay = 3, same(1000, 5*ms) },
+			"late because it paused", func(h *health) { h.played.Paused, h.own = 3, same(1000, 5*ms) },
 			"client-late! paused!",
 			[]string{"because it was busy with its own samples"},
 			nil,
@@ -176,27 +176,27 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			"late and a full pool are two things",
-			func(h *health) { h.delay, h.played.WaitedPool = same(1000, 5*ms), 5 }, "client-late! pool-full",
+			func(h *health) { h.own, h.played.WaitedPool = same(1000, 5*ms), 5 }, "client-late! pool-full",
 			[]string{"was the bottleneck", "not the client's doing"},
 			nil,
 		},
 		{
-			"a closed loop", func(h *health) { h.open, h.delay, h.played.PeakInFlight = false, new(stats.Dist), 64 },
+			"a closed loop", func(h *health) { h.open, h.own, h.played.PeakInFlight = false, new(stats.Dist), 64 },
 			"",
 			[]string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"},
 			[]string{"send delay"},
 		},
 		{
-			"a closed loop that was never full", func(h *health) { h.open, h.delay = false, new(stats.Dist) },
+			"a closed loop that was never full", func(h *health) { h.open, h.own = false, new(stats.Dist) },
 			"never-reached-concurrency", nil, nil,
 		},
 		{
 			"a closed loop that was cut short",
-			func(h *health) { h.open, h.delay, h.cut = false, new(stats.Dist), true }, "", nil, nil,
+			func(h *health) { h.open, h.own, h.cut = false, new(stats.Dist), true }, "", nil, nil,
 		},
 		{"a server in this process", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
-				90*time.Microsecond), -1, 64
+			h.open, h.inProcess, h.own = false, true, same(1000, 90*time.Microsecond)
+			h.use.Share, h.played.PeakInFlight = -1, 64
 		}, "server-in-this-process", []string{
 			"was not the bottleneck",
 			"Its own time from a reply to the next send was 90 µs (p99; up to 1 ms is allowed)",
@@ -209,29 +209,30 @@ func TestJudge(t *testing.T) {
 			nil,
 		},
 		{"late after replies of a server in this process that is slow", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
-				3*ms), -1, 64
+			h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
+			h.use.Share, h.played.PeakInFlight = -1, 64
 		}, "server-in-this-process", []string{"was not the bottleneck", "3 ms (p99; up to 1 ms is allowed)"}, nil},
 		{"late after replies of a server in this process", func(h *health) {
 			h.service = same(1000, 9*ms)
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
-				3*ms), -1, 64
+			h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
+			h.use.Share, h.played.PeakInFlight = -1, 64
 		}, "client-late! server-in-this-process", []string{
 			"was the bottleneck", "p99 3 ms, allowed 1 ms", "because the server, in the same process, had the CPU",
 			"use more cores",
 		}, []string{"lower the rate"}},
 		{"slots that are empty beside a fast server in this process", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000,
-				90*time.Microsecond), -1, 64
+			h.open, h.inProcess, h.own = false, true, same(1000, 90*time.Microsecond)
+			h.use.Share, h.played.PeakInFlight = -1, 64
 			h.service = same(1000, 30*time.Microsecond)
 		}, "client-near-limit server-in-this-process", []string{
 			"may be part of these numbers: 75 % of the time of its slots passed between a reply and the next send",
 		}, nil},
 		{"sequences whose server in this process sent nothing twice", func(h *health) {
-			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, new(stats.Dist), -1, 64
+			h.open, h.inProcess, h.own = false, true, new(stats.Dist)
+			h.use.Share, h.played.PeakInFlight = -1, 64
 		}, "server-in-this-process", []string{"was not the bottleneck"}, nil},
 		{
-			"nothing was sent", func(h *health) { h.played, h.delay = drive.Played{}, new(stats.Dist) }, "",
+			"nothing was sent", func(h *health) { h.played, h.own = drive.Played{}, new(stats.Dist) }, "",
 			[]string{"Nothing was sent"},
 			[]string{"bottleneck"},
 		},
@@ -246,7 +247,7 @@ func TestJudge(t *testing.T) {
 			nil,
 		},
 		{"more slots than the machine has shown", func(h *health) {
-			h.machine, h.open, h.delay, h.slots, h.played.PeakInFlight = shown(), false, new(stats.Dist), 300, 300
+			h.machine, h.open, h.own, h.slots, h.played.PeakInFlight = shown(), false, new(stats.Dist), 300, 300
 		}, "", []string{
 			"It asked for 300 requests in flight, and this machine has shown no more than 256 over http",
 		}, nil},

@@ -24,6 +24,10 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 	if !h.Alone { // others use the CPU time of this process too
 		use.Share = -1
 	}
+	own := metric.ClientTurnaround
+	if in.Node.Open {
+		own = metric.SendDelayClient
+	}
 	return &health{
 		open:      in.Node.Open,
 		transport: in.Result.Load.Transport,
@@ -31,8 +35,7 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 		slots:     int64(p.Slots),
 		steps:     p.Sequences != nil && !p.Sequences.ArrivalBegins && p.Sequences.PipelineDepth == 1,
 		inProcess: h.InProcess,
-		delay:     dist(metrics, metric.SendDelayClient),
-		turn:      dist(metrics, metric.ClientTurnaround),
+		own:       dist(metrics, own),
 		service:   dist(metrics, metric.ServiceTime),
 		limit:     all.LateLimit(),
 		use:       use,
