@@ -104,15 +104,11 @@ func (c *conditions) look(
 	}) {
 		return
 	}
-	for _, at := range layer.ReferenceForm.FindAllString(e.V.Text, -1) {
-		m := layer.NameInside.FindStringSubmatch(at)
-		if m == nil {
-			continue
-		}
-		if strings.HasPrefix(m[1], "matrix.") && (c.at == nil || c.at.Open) {
+	for _, name := range layer.References(e.V.Text) {
+		if strings.HasPrefix(name, "matrix.") && (c.at == nil || c.at.Open) {
 			return // what it is depends on the stage, or is reported
 		}
-		if v := c.Vars.Find(m[1]); v != nil && (!v.Known || c.wrong(v)) {
+		if v := c.Vars.Find(name); v != nil && (!v.Known || c.wrong(v)) {
 			return // what follows from its value is not known
 		}
 	}

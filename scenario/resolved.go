@@ -107,11 +107,9 @@ func (r *reading) fingerprint() string {
 func (r *reading) mentioned(tree any) map[string]string {
 	all := map[string]string{}
 	eachText(tree, func(s string) {
-		for _, at := range layer.ReferenceForm.FindAllString(s, -1) {
-			if m := layer.NameInside.FindStringSubmatch(at); m != nil {
-				if v := r.Vars.Find(m[1]); v != nil && !v.Secret {
-					all[v.Name] = meaning(v)
-				}
+		for _, name := range layer.References(s) {
+			if v := r.Vars.Find(name); v != nil && !v.Secret {
+				all[v.Name] = meaning(v)
 			}
 		}
 	})

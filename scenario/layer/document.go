@@ -91,21 +91,24 @@ func (r *Document) Merge() *source.Node {
 	r.Diags = append(r.Diags, r.layers.diags...)
 	r.Root = r.layers.removed(r.Root)
 	r.Vars = resolveVariables(r.Root, o, r.layers.from)
-	r.Subs = newSubstitution(r.Vars)
 	return merged
 }
 
 // Substitute replaces the variables of a merged tree.
 func (r *Document) Substitute(merged *source.Node) {
-	r.Subs.readSLOs(r.Root.Get("slos"))
-	r.Resolved = r.Subs.tree(merged, language.TypeOf[language.Plan](), "")
+	r.Subs = newSubstitution()
+	s := &substituter{Substitution: r.Subs, vars: r.Vars, slos: map[string]bool{}}
+	if slos := r.Root.Get("slos"); slos != nil {
+		s.readSLOs(slos)
+	}
+	r.Resolved = s.tree(merged, language.TypeOf[language.Plan](), "")
 	for _, n := range r.covered {
-		r.Subs.mark(n)
+		s.mentions(n, "", false)
 	}
 	for _, e := range entriesOf(r.Profiles) {
-		r.Subs.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key))
+		s.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key), true)
 	}
-	r.Diags = append(r.Diags, r.Subs.diags...)
+	r.Diags = append(r.Diags, s.diags...)
 }
 
 // FlagBaseline is the file of positions that mean --baseline.

@@ -1,7 +1,6 @@
 package layer
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,13 +137,6 @@ func (r *Document) refuse(e *source.Entry, m *source.Diagnostic) {
 	r.Diags = append(r.Diags, m.AtKey(source.JoinPointer(e.Key), e.KeyPos, e.Key))
 }
 
-func without(n *source.Node, keys ...string) *source.Node {
-	c := *n
-	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries),
-		func(e source.Entry) bool { return slices.Contains(keys, e.Key) })
-	return &c
-}
-
 // profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that
 // nobody chose are looked at too: their stages and variables must be there.
 func (r *Document) profile(chosen []string) {
@@ -155,9 +147,8 @@ func (r *Document) profile(chosen []string) {
 		r.Root = plan
 		return // its kind is reported
 	}
-	var names []string
+	names := keysOf(r.Profiles)
 	for _, e := range entriesOf(r.Profiles) {
-		names = append(names, e.Key)
 		if !slices.Contains(chosen, e.Key) {
 			trial := newLayers()
 			trial.learn(e.Value, "", true)
@@ -180,13 +171,6 @@ func (r *Document) profile(chosen []string) {
 	r.Root = plan
 }
 
-func entriesOf(n *source.Node) []source.Entry {
-	if n == nil {
-		return nil
-	}
-	return n.Entries
-}
-
 func noProfile(name string, i int, names []string) source.Diagnostic {
 	d := source.Errorf(source.CodeProfile, "--profile %s: the plan has no such profile", name).
 		Among(source.Nearest(name, names), names).
@@ -204,18 +188,13 @@ func (r *Document) lay(on *layers, plan *source.Node, profile source.Entry) *sou
 	}
 	l := layer{layers: on, path: "/profiles" + source.JoinPointer(profile.Key), below: true}
 	over := without(profile.Value, "version", "name", "extends", "profiles")
-	declared := plan.Get("vars")
-	var names []string
-	for _, e := range entriesOf(declared) {
-		names = append(names, e.Key)
-	}
+	names := keysOf(plan.Get("vars"))
 	for _, e := range entriesOf(over.Get("vars")) {
 		if !slices.Contains(names, e.Key) {
-			l.report(source.CodeOverlay, "/vars"+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf("the plan has no variable %q", e.Key),
-				Detail:  "a profile sets variables that the plan declares",
-				Allowed: names, Nearest: source.Nearest(e.Key, names),
-			})
+			l.report("/vars"+source.JoinPointer(e.Key), e,
+				source.Errorf(source.CodeOverlay, "the plan has no variable %q", e.Key).
+					Help("a profile sets variables that the plan declares").
+					Among(source.Nearest(e.Key, names), names))
 		}
 	}
 	return l.over(plan, over, language.TypeOf[language.Plan]())
@@ -240,12 +219,7 @@ func OutlineOf(file string) (o Outline) {
 		return o
 	}
 	root = r.extend(root, []string{file})
-	for _, e := range entriesOf(root.Get("profiles")) {
-		o.Profiles = append(o.Profiles, e.Key)
-	}
-	for _, e := range entriesOf(root.Get("vars")) {
-		o.Vars = append(o.Vars, e.Key)
-	}
+	o.Profiles, o.Vars = keysOf(root.Get("profiles")), keysOf(root.Get("vars"))
 	if stages := root.Get("stages"); stages != nil {
 		o.Stages = stageIDs(stages)
 	}

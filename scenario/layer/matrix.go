@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -23,24 +22,16 @@ type Point struct {
 	At     []Pair // axes, the first outermost; of an added point all its values
 	Values []*Variable
 	First  bool // of its stage
-	added  bool // by include
 	Open   bool // not known: the matrix is broken, or the place is shared by many stages
 }
 
 // Find returns the value of the axis with that name; nil: the point has none.
-func (p *Point) Find(name string) *Variable {
-	for _, v := range p.Values {
-		if v.Name == name {
-			return v
-		}
-	}
-	return nil
-}
+func (p *Point) Find(name string) *Variable { return find(p.Values, name) }
 
 // set gives the point a value, or another one.
 func (p *Point) set(axis string, n *source.Node) {
 	v := &Variable{
-		Var:   Var{Name: "matrix." + axis, Type: typeOfForm(n), Text: n.Text, From: "matrix", Pos: n.Pos},
+		Var:   Var{Name: axisPrefix + axis, Type: typeOfForm(n), Text: n.Text, From: "matrix", Pos: n.Pos},
 		Known: true, declared: true, plain: n, At: n.Pos,
 	}
 	if at := slices.IndexFunc(p.Values, func(o *Variable) bool { return o.Name == v.Name }); at >= 0 {
@@ -54,7 +45,7 @@ func (p *Point) set(axis string, n *source.Node) {
 func (p *Point) Names() []string {
 	var names []string
 	for _, v := range p.Values {
-		names = append(names, strings.TrimPrefix(v.Name, "matrix."))
+		names = append(names, axisOf(v.Name))
 	}
 	return names
 }
@@ -76,15 +67,16 @@ func (p *Point) id() string {
 // exclude comes first: it removes the points that have all its values. Then each include adds its
 // other values to the points that have its values of axes; where none has, it is a point of its own.
 type matrix struct {
-	subs   *Substitution
+	subs   *substituter
 	path   string
-	axes   []source.Entry
+	axes   []string
+	values [][]*source.Node // by axis
 	points []*Point
 	failed bool
 }
 
 // pointsOf gives the points of a stage's matrix; one that is open when it is broken, which is reported.
-func (s *Substitution) pointsOf(n *source.Node, path string) []*Point {
+func (s *substituter) pointsOf(n *source.Node, path string) []*Point {
 	m := matrix{subs: s, path: path}
 	if n.Kind == source.Map {
 		m.expand(n)
@@ -108,10 +100,7 @@ func (m *matrix) expand(n *source.Node) {
 		count = min(count*max(len(e.Value.Items), 1), maxPoints+1)
 	}
 	if count > maxPoints {
-		m.refuse(
-			n.Pos, 0, "", fmt.Sprintf("the matrix has more than %d points", maxPoints),
-			"leave out values, or split the stage",
-		)
+		m.refuse(n, "", "leave out values, or split the stage", "the matrix has more than %d points", maxPoints)
 	}
 	if m.failed {
 		return
@@ -124,82 +113,75 @@ func (m *matrix) expand(n *source.Node) {
 	switch {
 	case m.failed:
 	case len(m.points) == 0 && len(m.axes) > 0:
-		m.refuse(n.Pos, 0, "", "exclude leaves no point of the matrix", "")
+		m.refuse(n, "", "", "exclude leaves no point of the matrix")
 	case len(m.points) == 0:
-		m.refuse(n.Pos, 0, "", "the matrix has no axis", "write an axis and its values: {batch: [1, 8]}")
+		m.refuse(n, "", "write an axis and its values: {batch: [1, 8]}", "the matrix has no axis")
 	case len(m.points) > maxPoints:
-		m.refuse(n.Pos, 0, "",
-			fmt.Sprintf("the matrix has %d points; at most %d are allowed", len(m.points), maxPoints), "")
+		m.refuse(n, "", "", "the matrix has %d points; at most %d are allowed", len(m.points), maxPoints)
 	}
 }
 
 // axis checks one axis and its values.
 func (m *matrix) axis(e source.Entry) {
-	width := utf8.RuneCountInString(e.Key)
+	path := "/" + e.Key
 	switch {
 	case !language.AxisForm.MatchString(e.Key):
-		m.refuse(
-			e.KeyPos, width, e.Key, fmt.Sprintf("axis name %q is not allowed", e.Key),
-			"use letters, digits and _, first a letter or _",
-		)
+		m.refuseKey(e, path, badAxis(e.Key))
 	case e.Value.Kind != source.List:
 		m.failed = true // reported by the schema
 	case len(e.Value.Items) == 0:
-		m.refuse(e.KeyPos, width, e.Key, fmt.Sprintf("axis %q has no values", e.Key), "")
+		m.refuseKey(e, path, source.Errorf(source.CodeMatrix, "axis %q has no values", e.Key))
 	}
 	seen := map[string]source.Pos{}
 	for i, v := range e.Value.Items {
-		path := fmt.Sprintf("%s/%d", e.Key, i)
-		if !m.value(v, path, true) {
+		item := fmt.Sprintf("%s/%d", path, i)
+		if !m.value(v, item, true) {
 			continue
 		}
 		if before, twice := seen[v.Text]; twice {
-			m.refuse(v.Pos, m.width(v), path,
-				fmt.Sprintf("axis %q has the value %q twice; the first is at %s", e.Key, v.Text, source.Short(before)),
-				"")
+			m.refuse(v, item, "", "axis %q has the value %q twice; the first is at %s", e.Key, v.Text,
+				source.Short(before))
 		}
 		seen[v.Text] = v.Pos
 	}
-	m.axes = append(m.axes, e)
+	m.axes = append(m.axes, e.Key)
+	m.values = append(m.values, e.Value.Items)
+}
+
+func badAxis(name string) *source.Diagnostic {
+	return source.Errorf(source.CodeMatrix, "axis name %q is not allowed", name).
+		Help("use letters, digits and _, first a letter or _")
 }
 
 // value checks a value. named: it stands in the id of a node.
 func (m *matrix) value(n *source.Node, path string, named bool) bool {
 	switch {
 	case n.Kind != source.Scalar:
-		m.refuse(n.Pos, 0, path, "a value of an axis is a scalar", "")
-	case m.subs.unset[n]:
+		m.refuse(n, path, "", "a value of an axis is a scalar")
+	case m.subs.IsUnset(n):
 		m.failed = true // the variable in it is reported
 	case !named:
 		return true
-	case m.subs.shown[n] != "":
-		m.refuse(
-			n.Pos, m.width(n), path,
-			"a value of an axis cannot be secret: it stands in the names of results", "",
-		)
+	case m.subs.of(n).differs:
+		m.refuse(n, path, "", "a value of an axis cannot be secret: it stands in the names of results")
 	case n.Text == "" || strings.ContainsAny(n.Text, `,[]"`) || strings.ContainsFunc(n.Text, unicode.IsControl):
-		m.refuse(
-			n.Pos, m.width(n), path, fmt.Sprintf("%q cannot be the value of an axis", n.Text),
-			"it stands in the names of results, so it holds none of , [ ] \" and is not empty",
-		)
+		m.refuse(n, path, "it stands in the names of results, so it holds none of , [ ] \" and is not empty",
+			"%q cannot be the value of an axis", n.Text)
 	default:
 		return true
 	}
 	return false
 }
 
-// width counts the characters of its line that a scalar takes.
-func (m *matrix) width(n *source.Node) int { return language.WidthOf(n, m.subs.WrittenAs(n)) }
-
 // product lists all combinations, the first axis outermost.
 func (m *matrix) product() []*Point {
 	all := []*Point{{}}
-	for _, axis := range m.axes {
+	for i, axis := range m.axes {
 		var next []*Point
 		for _, p := range all {
-			for _, v := range axis.Value.Items {
-				q := &Point{At: append(slices.Clone(p.At), Pair{axis.Key, v.Text}), Values: slices.Clone(p.Values)}
-				q.set(axis.Key, v)
+			for _, v := range m.values[i] {
+				q := &Point{At: append(slices.Clone(p.At), Pair{axis, v.Text}), Values: slices.Clone(p.Values)}
+				q.set(axis, v)
 				next = append(next, q)
 			}
 		}
@@ -219,26 +201,21 @@ func (m *matrix) entries(list *source.Node, key string) []*source.Node {
 	}
 	var all []*source.Node
 	for i, n := range list.Items {
-		path := fmt.Sprintf("%s/%d", key, i)
+		path := fmt.Sprintf("/%s/%d", key, i)
 		if n.Kind != source.Map || len(n.Entries) == 0 {
-			m.refuse(n.Pos, 0, path, fmt.Sprintf("an item of %s is a map of values", key), "such as {batch: 8}")
+			m.refuse(n, path, "such as {batch: 8}", "an item of %s is a map of values", key)
 			continue
 		}
 		ok := true
 		for _, e := range n.Entries {
-			ok = m.value(e.Value, path+source.JoinPointer(e.Key), slices.Contains(m.names(), e.Key)) && ok
-			if key == "exclude" && !slices.Contains(m.names(), e.Key) {
-				m.report(e.KeyPos, path+source.JoinPointer(e.Key), source.Diagnostic{
-					Summary: fmt.Sprintf("the matrix has no axis %q", e.Key), Width: utf8.RuneCountInString(e.Key),
-					Allowed: m.names(), Nearest: source.Nearest(e.Key, m.names()),
-				})
+			child, known := path+source.JoinPointer(e.Key), slices.Contains(m.axes, e.Key)
+			ok = m.value(e.Value, child, known) && ok
+			if key == "exclude" && !known {
+				m.refuseKey(e, child, source.Errorf(source.CodeMatrix, "the matrix has no axis %q", e.Key).
+					Among(source.Nearest(e.Key, m.axes), m.axes))
 				ok = false
 			} else if !language.AxisForm.MatchString(e.Key) {
-				m.refuse(
-					e.KeyPos, utf8.RuneCountInString(e.Key), path,
-					fmt.Sprintf("axis name %q is not allowed", e.Key),
-					"use letters, digits and _, first a letter or _",
-				)
+				m.refuseKey(e, path, badAxis(e.Key))
 				ok = false
 			}
 		}
@@ -249,18 +226,10 @@ func (m *matrix) entries(list *source.Node, key string) []*source.Node {
 	return all
 }
 
-func (m *matrix) names() []string {
-	var names []string
-	for _, a := range m.axes {
-		names = append(names, a.Key)
-	}
-	return names
-}
-
 // has reports whether the point has the values of axes that an entry names.
 func (m *matrix) has(p *Point, n *source.Node) bool {
 	for _, e := range n.Entries {
-		if slices.Contains(m.names(), e.Key) && p.Find("matrix."+e.Key).Text != e.Value.Text {
+		if slices.Contains(m.axes, e.Key) && p.Find(axisPrefix+e.Key).Text != e.Value.Text {
 			return false
 		}
 	}
@@ -272,7 +241,7 @@ func (m *matrix) exclude(list *source.Node) {
 		before := len(m.points)
 		m.points = slices.DeleteFunc(m.points, func(p *Point) bool { return m.has(p, n) })
 		if len(m.points) == before {
-			m.refuse(n.Pos, 0, "exclude", "this exclude matches no point", "")
+			m.refuse(n, "/exclude", "", "this exclude matches no point")
 		}
 	}
 }
@@ -287,16 +256,16 @@ func (m *matrix) include(list *source.Node) {
 			}
 			extends = true
 			for _, e := range n.Entries {
-				if !slices.Contains(m.names(), e.Key) {
+				if !slices.Contains(m.axes, e.Key) {
 					p.set(e.Key, e.Value)
 				}
 			}
 		}
 		news := slices.ContainsFunc(n.Entries,
-			func(e source.Entry) bool { return !slices.Contains(m.names(), e.Key) })
+			func(e source.Entry) bool { return !slices.Contains(m.axes, e.Key) })
 		switch {
 		case extends && !news:
-			m.refuse(n.Pos, 0, "include", "this include adds nothing: the point is there already", "")
+			m.refuse(n, "/include", "", "this include adds nothing: the point is there already")
 		case !extends:
 			m.add(n)
 		}
@@ -305,37 +274,38 @@ func (m *matrix) include(list *source.Node) {
 
 // add makes a point of an include.
 func (m *matrix) add(n *source.Node) {
-	p := &Point{added: true}
-	for _, axis := range m.names() {
+	p := &Point{}
+	for _, axis := range m.axes {
 		if v := n.Get(axis); v != nil {
 			p.At = append(p.At, Pair{axis, v.Text})
 		}
 	}
 	for _, e := range n.Entries {
-		if !m.value(e.Value, "include"+source.JoinPointer(e.Key), true) {
+		if !m.value(e.Value, "/include"+source.JoinPointer(e.Key), true) {
 			return
 		}
 		p.set(e.Key, e.Value)
-		if !slices.Contains(m.names(), e.Key) {
+		if !slices.Contains(m.axes, e.Key) {
 			p.At = append(p.At, Pair{e.Key, e.Value.Text})
 		}
 	}
 	if slices.ContainsFunc(m.points, func(o *Point) bool { return o.id() == p.id() }) {
-		m.refuse(n.Pos, 0, "include", fmt.Sprintf("duplicate point %s", p.id()), "")
+		m.refuse(n, "/include", "", "duplicate point %s", p.id())
 		return
 	}
 	m.points = append(m.points, p)
 }
 
-func (m *matrix) refuse(at source.Pos, width int, key, summary, detail string) {
-	m.report(at, key, source.Diagnostic{Summary: summary, Detail: detail, Width: width})
+// refuse reports a mistake about a value; path is below the matrix.
+func (m *matrix) refuse(n *source.Node, path, help, format string, args ...any) {
+	m.failed = true
+	width := language.WidthOf(n, m.subs.WrittenAs(n))
+	m.subs.diags = append(m.subs.diags,
+		source.Errorf(source.CodeMatrix, format, args...).Help(help).At(m.path+path, n.Pos, width))
 }
 
-func (m *matrix) report(at source.Pos, key string, d source.Diagnostic) {
+// refuseKey reports a mistake about a key.
+func (m *matrix) refuseKey(e source.Entry, path string, d *source.Diagnostic) {
 	m.failed = true
-	d.Severity, d.Code, d.Pos, d.Path = source.Error, source.CodeMatrix, at, m.path
-	if key != "" {
-		d.Path += "/" + key
-	}
-	m.subs.diags = append(m.subs.diags, d)
+	m.subs.diags = append(m.subs.diags, d.AtKey(m.path+path, e.KeyPos, e.Key))
 }

@@ -3,7 +3,6 @@ package layer
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -65,7 +64,12 @@ func (l layer) maps(under, over *source.Node, t language.Type) *source.Node {
 	if t == language.TypeOf[language.Plan]() {
 		over = l.oneForSeveral(under, over)
 	}
-	gone := t.Displaced(l.named(over))
+	gone := t.Displaced(withValues(over, func(_ string, v *source.Node) *source.Node {
+		if v.Kind == source.Null {
+			return nil // it removes the key
+		}
+		return v
+	}))
 	c.Entries = nil
 	for _, e := range under.Entries {
 		switch upper := over.Entry(e.Key); {
@@ -92,36 +96,21 @@ func (l layer) maps(under, over *source.Node, t language.Type) *source.Node {
 	return &c
 }
 
-// named is a map without the keys that it removes.
-func (l layer) named(n *source.Node) *source.Node {
-	c := *n
-	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries),
-		func(e source.Entry) bool { return e.Value.Kind == source.Null })
-	return &c
-}
-
 // oneForSeveral refuses `target` over `targets` and `data` over `datasets`: which of them is meant is
 // not said.
 func (l layer) oneForSeveral(under, over *source.Node) *source.Node {
-	c := *over
 	for _, pair := range [...][2]string{{"target", "targets"}, {"data", "datasets"}} {
 		one, several := over.Entry(pair[0]), under.Get(pair[1])
 		if one == nil || several == nil || several.Kind != source.Map || one.Value.Kind == source.Null {
 			continue
 		}
-		var names []string
-		for _, e := range several.Entries {
-			names = append(names, e.Key)
-		}
-		l.report(source.CodeOverlay, "/"+pair[0], one.KeyPos, one.Key, source.Diagnostic{
-			Summary: fmt.Sprintf("`%s` over a plan with `%s`: say which of %s is meant",
-				pair[0], pair[1], source.QuoteAll(names, "and")),
-			Detail: fmt.Sprintf("write %s: {NAME: …}", pair[1]), Allowed: names,
-		})
-		c.Entries = slices.DeleteFunc(slices.Clone(c.Entries),
-			func(e source.Entry) bool { return e.Key == pair[0] })
+		names := keysOf(several)
+		l.report("/"+pair[0], *one, source.Errorf(source.CodeOverlay,
+			"`%s` over a plan with `%s`: say which of %s is meant", pair[0], pair[1], source.QuoteAll(names, "and")).
+			Help(fmt.Sprintf("write %s: {NAME: …}", pair[1])).Among("", names))
+		over = without(over, pair[0])
 	}
-	return &c
+	return over
 }
 
 // longVariable gives the declarations of a variable as maps. A scalar over a declaration is its
@@ -158,9 +147,8 @@ func longVariable(under, over *source.Node) (longUnder, longOver *source.Node) {
 }
 
 // report adds a mistake about a key of the upper tree.
-func (l layer) report(code, path string, at source.Pos, key string, d source.Diagnostic) {
-	d.Severity, d.Code, d.Path, d.Pos, d.Width = source.Error, code, l.path+path, at, utf8.RuneCountInString(key)
-	l.diags = append(l.diags, d)
+func (l layer) report(path string, e source.Entry, d *source.Diagnostic) {
+	l.diags = append(l.diags, d.AtKey(l.path+path, e.KeyPos, e.Key))
 }
 
 // learn notes which layer the values of a tree stand in, and which of its nulls may remove a key:
@@ -189,23 +177,14 @@ func (l *layers) learn(n *source.Node, name string, removes bool) {
 func (l *layers) removed(n *source.Node) *source.Node {
 	switch n.Kind {
 	case source.Map:
-		c := *n
-		c.Entries = nil
-		for _, e := range n.Entries {
-			if _, is := l.nulls[e.Value]; is {
-				continue
+		return withValues(n, func(_ string, v *source.Node) *source.Node {
+			if _, is := l.nulls[v]; is {
+				return nil
 			}
-			e.Value = l.removed(e.Value)
-			c.Entries = append(c.Entries, e)
-		}
-		return &c
+			return l.removed(v)
+		})
 	case source.List:
-		c := *n
-		c.Items = nil
-		for _, item := range n.Items {
-			c.Items = append(c.Items, l.removed(item))
-		}
-		return &c
+		return withItems(n, func(_ int, item *source.Node) *source.Node { return l.removed(item) })
 	case source.Null, source.Scalar:
 	}
 	return n
@@ -214,81 +193,69 @@ func (l *layers) removed(n *source.Node) *source.Node {
 // idle reports the nulls of an upper tree that removed nothing. It comes after the defaults are merged.
 func (l *layers) idle(n *source.Node, path string) {
 	for _, e := range n.Entries {
-		removed, is := l.nulls[e.Value]
-		if is && !removed {
-			layer{
-				layers: l,
-			}.report(source.CodeOverlay, path+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf("null for `%s` removes nothing: it is not set here", e.Key),
-				Detail:  "leave the key out",
-			})
+		child := path + source.JoinPointer(e.Key)
+		if removed, is := l.nulls[e.Value]; is && !removed {
+			layer{layers: l}.report(child, e, source.Errorf(source.CodeOverlay,
+				"null for `%s` removes nothing: it is not set here", e.Key).Help("leave the key out"))
 		}
-		l.idle(e.Value, path+source.JoinPointer(e.Key))
+		l.idle(e.Value, child)
 	}
 	for i, item := range n.Items {
 		l.idle(item, fmt.Sprintf("%s/%d", path, i))
 	}
 }
 
-// mergeDefaults gives the plan with `defaults` merged under every stage, those of groups included.
+// inStages returns the plan with other stages in the place of each, those of groups included.
+func inStages(root *source.Node, replace func(*source.Node) []*source.Node) *source.Node {
+	stages := root.Get("stages")
+	if stages == nil || stages.Kind != source.List {
+		return root
+	}
+	return with(root, "stages", eachStage(stages, replace))
+}
+
+// mergeDefaults gives the plan with `defaults` merged under every stage.
 func (l *layers) mergeDefaults(root *source.Node) *source.Node {
-	defaults, stages := root.Get("defaults"), root.Get("stages")
-	if defaults == nil || defaults.Kind != source.Map || stages == nil || stages.Kind != source.List {
+	defaults := root.Get("defaults")
+	if defaults == nil || defaults.Kind != source.Map {
 		return root
 	}
 	keys := l.stageKeys(defaults)
-	merged := eachStage(stages, func(stage *source.Node) []*source.Node {
+	return inStages(root, func(stage *source.Node) []*source.Node {
 		return []*source.Node{layer{layers: l}.over(keys, stage, language.TypeOf[language.Stage]())}
 	})
-	plan := *root
-	plan.Entries = slices.Clone(root.Entries)
-	plan.Entry("stages").Value = merged
-	return &plan
 }
 
 // mergeMixes gives the plan with the request keys of every stage merged under the entries of its mix.
 // Nulls are gone.
 func (l *layers) mergeMixes(root *source.Node) *source.Node {
-	stages := root.Get("stages")
-	if stages == nil || stages.Kind != source.List {
-		return root
-	}
-	plan := *root
-	plan.Entries = slices.Clone(root.Entries)
-	plan.Entry("stages").Value = eachStage(stages, func(stage *source.Node) []*source.Node {
+	return inStages(root, func(stage *source.Node) []*source.Node {
 		mix := stage.Get("mix")
 		if mix == nil || mix.Kind != source.Map {
 			return []*source.Node{stage}
 		}
-		keys, merged, whole := &source.Node{Kind: source.Map}, *mix, *stage
-		for _, e := range stage.Entries {
-			if language.TypeOf[language.Request]().HasKey(e.Key) {
-				keys.Entries = append(keys.Entries, e)
-			}
-		}
-		merged.Entries = nil
-		for _, e := range mix.Entries {
-			e.Value = layer{layers: l}.over(keys, e.Value, language.TypeOf[language.Mix]())
-			merged.Entries = append(merged.Entries, e)
-		}
-		whole.Entries = slices.Clone(stage.Entries)
-		whole.Entry("mix").Value = &merged
-		return []*source.Node{&whole}
+		keys := withValues(&source.Node{Kind: source.Map, Entries: stage.Entries}, knownTo[language.Request])
+		return []*source.Node{with(stage, "mix", withValues(mix, func(_ string, v *source.Node) *source.Node {
+			return layer{layers: l}.over(keys, v, language.TypeOf[language.Mix]())
+		}))}
 	})
-	return &plan
+}
+
+// knownTo leaves out the keys that T does not have.
+func knownTo[T any](key string, v *source.Node) *source.Node {
+	if language.TypeOf[T]().HasKey(key) {
+		return v
+	}
+	return nil
 }
 
 // stageKeys leaves out the keys that `defaults` cannot hold; they are reported where they stand.
 func (l *layers) stageKeys(defaults *source.Node) *source.Node {
-	c := *defaults
-	c.Entries = nil
-	for _, e := range defaults.Entries {
-		if language.TypeOf[language.Defaults]().HasKey(e.Key) {
-			c.Entries = append(c.Entries, e)
-			l.fromDefaults(e.Value)
-		}
+	keys := withValues(defaults, knownTo[language.Defaults])
+	for _, e := range keys.Entries {
+		l.fromDefaults(e.Value)
 	}
-	return &c
+	return keys
 }
 
 // fromDefaults notes that values reach their stages through the defaults.

@@ -1,7 +1,6 @@
 package layer
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -19,10 +18,7 @@ func eachStage(stages *source.Node, replace func(*source.Node) []*source.Node) *
 		case members == nil:
 			c.Items = append(c.Items, replace(item)...)
 		case members.Kind == source.List:
-			group := *item
-			group.Entries = slices.Clone(item.Entries)
-			group.Entry("parallel").Value = eachStage(members, replace)
-			c.Items = append(c.Items, &group)
+			c.Items = append(c.Items, with(item, "parallel", eachStage(members, replace)))
 		default:
 			c.Items = append(c.Items, item)
 		}
@@ -63,18 +59,15 @@ func (l layer) stageMap(under, over *source.Node) *source.Node {
 		case !slices.Contains(ids, e.Key) && l.partial:
 			under = appended(under, withID(e))
 		case !slices.Contains(ids, e.Key):
-			l.report(source.CodeOverlay, path, e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf("no stage has the id %q", e.Key), Allowed: ids, Nearest: source.Nearest(e.Key, ids),
-			})
+			l.report(path, e, source.Errorf(source.CodeOverlay, "no stage has the id %q", e.Key).
+				Among(source.Nearest(e.Key, ids), ids))
 		case e.Value.Entry("parallel") != nil:
-			l.report(source.CodeOverlay, path+"/parallel", e.Value.Entry("parallel").KeyPos, "parallel", source.Diagnostic{
-				Summary: fmt.Sprintf("stage %q cannot become a group here", e.Key),
-				Detail:  "members of a group are changed by their own ids",
-			})
+			l.report(path+"/parallel", *e.Value.Entry("parallel"),
+				source.Errorf(source.CodeOverlay, "stage %q cannot become a group here", e.Key).
+					Help("members of a group are changed by their own ids"))
 		case e.Value.Get("id") != nil && e.Value.Get("id").Text != e.Key:
-			l.report(source.CodeOverlay, path+"/id", e.Value.Entry("id").KeyPos, "id", source.Diagnostic{
-				Summary: fmt.Sprintf("stage %q cannot get another id", e.Key), Detail: "leave `id` out",
-			})
+			l.report(path+"/id", *e.Value.Entry("id"),
+				source.Errorf(source.CodeOverlay, "stage %q cannot get another id", e.Key).Help("leave `id` out"))
 		default:
 			under = l.stage(under, e.Key, e.Value)
 		}
@@ -125,12 +118,6 @@ func (l layer) stageList(under, over *source.Node) *source.Node {
 	return &c
 }
 
-func appended(list, item *source.Node) *source.Node {
-	c := *list
-	c.Items = append(slices.Clone(list.Items), item)
-	return &c
-}
-
 // group lays a group over the one that has one of its members: members merge by id, new ones join, and
 // what the group says itself is merged. A group of which nothing is known is new.
 func (l layer) group(under, over, members *source.Node) *source.Node {
@@ -147,12 +134,9 @@ func (l layer) group(under, over, members *source.Node) *source.Node {
 	others := &source.Node{Kind: source.List, Items: slices.Delete(slices.Clone(under.Items), at, at+1)}
 	for _, id := range ids {
 		if below.Get("parallel") == nil || slices.Contains(stageIDs(others), id) {
-			e := over.Entry("parallel")
-			l.report(source.CodeOverlay, "/stages", e.KeyPos, e.Key, source.Diagnostic{
-				Summary: fmt.Sprintf(
-					"stage %q does not stand in this group in the plan below", id,
-				), Detail: "change it by its id outside of a group",
-			})
+			l.report("/stages", *over.Entry("parallel"), source.Errorf(source.CodeOverlay,
+				"stage %q does not stand in this group in the plan below", id).
+				Help("change it by its id outside of a group"))
 			return under
 		}
 	}

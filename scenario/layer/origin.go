@@ -33,7 +33,7 @@ func (r *Document) Origin(at language.Place) Origin {
 	o := Origin{From: r.layer(written), Pos: written.Pos, LeftOut: r.Subs.IsEmpty(at.Node)}
 	var from, names []string
 	for _, v := range r.Subs.UsedIn(at.Node) {
-		if !v.ofMatrix() {
+		if !ofMatrix(v.Name) {
 			from, names = append(from, v.Source()), append(names, v.Name)
 			o.Pos = v.At
 		}

@@ -10,35 +10,21 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// stages is what substitution knows of the stages of a plan: a stage with a matrix becomes one for
-// each point.
-type stages struct {
-	scope  *Point                  // of the stage at hand; nil: it has no matrix
-	peers  []*Point                // all of its points
-	points map[*source.Node]*Point // by the stage's node
-	// Where a stage stands in the plan, whatever the matrices above make of the list
-	paths map[*source.Node]string
-	moved [][2]string        // paths of stages in the list that matrices made, and in the plan
-	slos  map[string]bool    // values that slos mention
-	Idle  source.Diagnostics // warnings of values that nothing uses
-}
+const axisPrefix = "matrix."
 
-func newStages() *stages {
-	return &stages{points: map[*source.Node]*Point{}, paths: map[*source.Node]string{}, slos: map[string]bool{}}
-}
+// ofMatrix reports whether the name is that of a value of a point.
+func ofMatrix(name string) bool { return strings.HasPrefix(name, axisPrefix) }
 
-// ofMatrix reports whether the variable is a value of a point.
-func (v *Variable) ofMatrix() bool { return strings.HasPrefix(v.Name, "matrix.") }
-
-func (v *Variable) axis() string { return strings.TrimPrefix(v.Name, "matrix.") }
+func axisOf(name string) string { return strings.TrimPrefix(name, axisPrefix) }
 
 // find is the variable or the point's value of a name. Where the points are not known yet, any may be
 // meant: its value is then not usable.
-func (s *Substitution) find(name string) *Variable {
-	if !strings.HasPrefix(name, "matrix.") {
-		return s.vars.Find(name)
-	}
+func (s *substituter) find(name string) *Variable {
 	switch {
+	case name == "":
+		return nil
+	case !ofMatrix(name):
+		return s.vars.Find(name)
 	case s.scope == nil:
 		return nil
 	case s.scope.Open:
@@ -48,7 +34,7 @@ func (s *Substitution) find(name string) *Variable {
 }
 
 // within replaces the references of a tree that stands at a point.
-func (s *Substitution) within(p *Point, n *source.Node, t language.Type, path string) *source.Node {
+func (s *substituter) within(p *Point, n *source.Node, t language.Type, path string) *source.Node {
 	before := s.scope
 	defer func() { s.scope = before }()
 	s.scope = p
@@ -57,9 +43,9 @@ func (s *Substitution) within(p *Point, n *source.Node, t language.Type, path st
 
 // stageList replaces the references of a list of stages, of which those with a matrix become several.
 // path is that of the list in the plan, to that in the tree which is made.
-func (s *Substitution) stageList(list *source.Node, t language.Type, path, to string) *source.Node {
+func (s *substituter) stageList(list *source.Node, t language.Type, path, to string) *source.Node {
 	c := *list
-	c.Items = nil
+	c.Items = make([]*source.Node, 0, len(list.Items))
 	put := func(n *source.Node, at string) {
 		s.paths[n] = at
 		s.moved = append(s.moved, [2]string{to + "/" + strconv.Itoa(len(c.Items)), at})
@@ -80,7 +66,7 @@ func (s *Substitution) stageList(list *source.Node, t language.Type, path, to st
 }
 
 // group replaces the references of a stage without a matrix, or of a group, whose members may have one.
-func (s *Substitution) group(item *source.Node, t language.Type, path, to string) *source.Node {
+func (s *substituter) group(item *source.Node, t language.Type, path, to string) *source.Node {
 	members := item.Get("parallel")
 	if members == nil || members.Kind != source.List {
 		return s.tree(item, t, path)
@@ -93,14 +79,9 @@ func (s *Substitution) group(item *source.Node, t language.Type, path, to string
 }
 
 // readSLOs notes which values of matrices the slos mention: a stage that uses one may need them.
-func (s *Substitution) readSLOs(n *source.Node) {
-	if n == nil {
-		return
-	}
-	for _, at := range ReferenceForm.FindAllString(n.Text, -1) {
-		if m := NameInside.FindStringSubmatch(at); m != nil {
-			s.slos[m[1]] = true
-		}
+func (s *substituter) readSLOs(n *source.Node) {
+	for _, name := range References(n.Text) {
+		s.slos[name] = true
 	}
 	for _, e := range n.Entries {
 		s.readSLOs(e.Value)
@@ -110,26 +91,8 @@ func (s *Substitution) readSLOs(n *source.Node) {
 	}
 }
 
-// ItemPath is the path of an item of a list: of a stage the one in the plan.
-func (s *stages) ItemPath(item *source.Node, path string, i int) string {
-	if p, ok := s.paths[item]; ok {
-		return p
-	}
-	return path + "/" + strconv.Itoa(i)
-}
-
-// InPlan turns a path of the expanded tree into one of the plan.
-func (s *stages) InPlan(path string) string {
-	for _, m := range s.moved { // members come before their group
-		if rest, ok := strings.CutPrefix(path, m[0]); ok && (rest == "" || rest[0] == '/') {
-			return m[1] + rest
-		}
-	}
-	return path
-}
-
 // expanded gives a stage for each point of its matrix.
-func (s *Substitution) expanded(
+func (s *substituter) expanded(
 	item *source.Node, e *source.Entry, t language.Type, path string,
 ) []*source.Node {
 	if id := item.Entry("id"); id != nil && strings.Contains(id.Value.Text, "${matrix.") {
@@ -154,13 +117,13 @@ func (s *Substitution) expanded(
 }
 
 // idleAxes warns of values that nothing in the stage uses.
-func (s *Substitution) idleAxes(e *source.Entry) {
+func (s *substituter) idleAxes(e *source.Entry) {
 	for _, axis := range e.Value.Entries {
-		if axis.Key == "include" || axis.Key == "exclude" || s.peers[0].Open || s.slos["matrix."+axis.Key] {
+		if axis.Key == "include" || axis.Key == "exclude" || s.peers[0].Open || s.slos[axisPrefix+axis.Key] {
 			continue
 		}
 		used := slices.ContainsFunc(s.peers,
-			func(p *Point) bool { v := p.Find("matrix." + axis.Key); return v != nil && v.used })
+			func(p *Point) bool { v := p.Find(axisPrefix + axis.Key); return v != nil && v.used })
 		if !used {
 			s.Idle = append(s.Idle, source.Warnf(source.CodeVarUnused,
 				"the stage uses ${matrix.%s} nowhere: its points differ in name only",
@@ -171,20 +134,18 @@ func (s *Substitution) idleAxes(e *source.Entry) {
 }
 
 // unknownAxis says what is wrong with a reference to an axis.
-func (s *Substitution) unknownAxis(d *source.Diagnostic, axis string) {
+func (s *substituter) unknownAxis(d *source.Diagnostic, axis string) {
 	if s.scope == nil {
-		d.Summary, d.Detail = fmt.Sprintf(
-			"${matrix.%s} stands outside of a stage with a matrix", axis,
-		), "it is the value of an axis in the stage that has it"
-		return
-	}
-	elsewhere := slices.ContainsFunc(s.peers, func(p *Point) bool { return p.Find("matrix."+axis) != nil })
-	if elsewhere {
-		d.Summary, d.Detail = fmt.Sprintf("the point %s has no value for ${matrix.%s}",
-			s.scope.id(), axis), "give every point one, with `include`"
+		d.Summary = fmt.Sprintf("${matrix.%s} stands outside of a stage with a matrix", axis)
+		d.Detail = "it is the value of an axis in the stage that has it"
 		return
 	}
 	for _, p := range s.peers {
+		if p.Find(axisPrefix+axis) != nil {
+			d.Summary = fmt.Sprintf("the point %s has no value for ${matrix.%s}", s.scope.id(), axis)
+			d.Among("", nil).Help("give every point one, with `include`")
+			return
+		}
 		for _, name := range p.Names() {
 			if !slices.Contains(d.Allowed, name) {
 				d.Allowed = append(d.Allowed, name)

@@ -2,6 +2,7 @@ package layer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -82,11 +83,7 @@ func (s *setter) intoMap(
 	if child := t.Key(steps[0]); child.IsKnown() && !t.IsFree() {
 		return s.create(n, t, steps, value)
 	}
-	var keys []string
-	for _, e := range n.Entries {
-		keys = append(keys, e.Key)
-	}
-	return s.failed(fmt.Sprintf("matches nothing: there is no %q", steps[0]), "", keys)
+	return s.failed(fmt.Sprintf("matches nothing: there is no %q", steps[0]), "", keysOf(n))
 }
 
 // replace puts value in the place of an entry; a scalar for a variable is its default.
@@ -122,15 +119,8 @@ func (s *setter) add(n *source.Node, t language.Type, key string, value *source.
 	fresh := source.Entry{
 		Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value,
 	}
-	over := &source.Node{Kind: source.Map, Entries: []source.Entry{fresh}}
-	gone := t.AsMap().Displaced(over)
-	var kept []source.Entry
-	for _, e := range n.Entries {
-		if !gone[e.Key] {
-			kept = append(kept, e)
-		}
-	}
-	n.Entries = append(kept, fresh)
+	gone := t.AsMap().Displaced(&source.Node{Kind: source.Map, Entries: []source.Entry{fresh}})
+	n.Entries = append(slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool { return gone[e.Key] }), fresh)
 }
 
 func (s *setter) intoList(

@@ -3,7 +3,6 @@ package layer
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,299 +13,275 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Substitution replaces ${name} in the scalars of a plan and remembers what it did to which node.
+// Substitution tells what became of the nodes whose text held variables, and of stages with a matrix,
+// which are there once for each point.
+type Substitution struct {
+	Idle   source.Diagnostics // warnings of values that nothing uses
+	texts  map[*source.Node]*text
+	points map[*source.Node]*Point // by the stage's node
+	// Where a stage stands in the plan, whatever the matrices above make of the list
+	paths map[*source.Node]string
+	moved [][2]string // paths of stages in the list that matrices made, and in the plan
+}
+
+// text is one that held variables.
+type text struct {
+	original *source.Node // what the new node was made from
+	from     string       // where a whole value came from, for messages
+	shown    string       // how the resolved plan writes it: *** for a secret, ${matrix.x} for what differs by point
+	differs  bool         // shown is set
+	empty    bool         // it holds an empty secret
+	unset    bool         // it holds a variable without a value
+	used     []*Variable  // what it is made of
+}
+
+func newSubstitution() *Substitution {
+	return &Substitution{
+		texts: map[*source.Node]*text{}, points: map[*source.Node]*Point{}, paths: map[*source.Node]string{},
+	}
+}
+
+// of returns what is known of a node; where nothing was replaced, the zero text.
+func (s *Substitution) of(n *source.Node) (t text) {
+	if known := s.texts[n]; known != nil {
+		t = *known
+	}
+	return t
+}
+
+// IsSecret reports whether a text holds a secret.
+func (s *Substitution) IsSecret(n *source.Node) bool {
+	return slices.ContainsFunc(s.of(n).used, func(v *Variable) bool { return v.Secret })
+}
+
+// WrittenAs gives the node as the plan writes it, which is n where nothing was replaced.
+func (s *Substitution) WrittenAs(n *source.Node) *source.Node { return cmp.Or(s.of(n).original, n) }
+
+// GaveAll names what gave the whole value, for messages; "": nothing.
+func (s *Substitution) GaveAll(n *source.Node) string { return s.of(n).from }
+
+// IsUnset reports whether a text holds a variable without a value.
+func (s *Substitution) IsUnset(n *source.Node) bool { return s.of(n).unset }
+
+// IsEmpty reports whether a text holds an empty secret.
+func (s *Substitution) IsEmpty(n *source.Node) bool { return s.of(n).empty }
+
+// ShownAs gives the text that the resolved plan shows for a text that holds a secret or differs by
+// point.
+func (s *Substitution) ShownAs(n *source.Node) (shown string, differs bool) {
+	return s.of(n).shown, s.of(n).differs
+}
+
+// UsedIn lists the variables that a text is made of.
+func (s *Substitution) UsedIn(n *source.Node) []*Variable { return s.of(n).used }
+
+// PointOf is the point of its matrix that a stage is; nil: the stage has none.
+func (s *Substitution) PointOf(stage *source.Node) *Point { return s.points[stage] }
+
+// ItemPath is the path of an item of a list: of a stage the one in the plan.
+func (s *Substitution) ItemPath(item *source.Node, path string, i int) string {
+	if p, ok := s.paths[item]; ok {
+		return p
+	}
+	return path + "/" + strconv.Itoa(i)
+}
+
+// InPlan turns a path of the expanded tree into one of the plan.
+func (s *Substitution) InPlan(path string) string {
+	for _, m := range s.moved { // members come before their group
+		if rest, ok := strings.CutPrefix(path, m[0]); ok && (rest == "" || rest[0] == '/') {
+			return m[1] + rest
+		}
+	}
+	return path
+}
+
+// substituter replaces ${name} in the scalars of a plan.
 //
 //	text      = *( "$${" | reference | character )     ; "$${" is a literal "${"
 //	reference = "${" name "}"
 //
 // A scalar that is one reference has the variable's type; a reference inside a text is text.
 // Expressions keep their references: there they are typed operands.
-type Substitution struct {
-	vars     *Variables
-	diags    source.Diagnostics
-	original map[*source.Node]*source.Node // what a new node was made from
-	from     map[*source.Node]string       // where a whole value came from, for messages
-	// How the resolved plan writes a text: *** for a secret, ${matrix.x} for what differs by point
-	shown map[*source.Node]string
-	empty map[*source.Node]bool        // texts that hold an empty secret
-	unset map[*source.Node]bool        // texts that hold a variable without a value
-	used  map[*source.Node][]*Variable // what a text is made of
-	*stages
-}
-
-func newSubstitution(vars *Variables) *Substitution {
-	return &Substitution{
-		vars: vars, original: map[*source.Node]*source.Node{}, from: map[*source.Node]string{},
-		shown: map[*source.Node]string{}, empty: map[*source.Node]bool{}, unset: map[*source.Node]bool{},
-		used: map[*source.Node][]*Variable{}, stages: newStages(),
-	}
+type substituter struct {
+	*Substitution
+	vars  *Variables
+	diags source.Diagnostics
+	scope *Point          // of the stage at hand; nil: it has no matrix
+	peers []*Point        // all of its points
+	slos  map[string]bool // names that slos mention
 }
 
 // tree gives n with its references replaced; n itself stays as it is. t is the type that n fills,
 // unknown where the language knows none: there unknown references are left to the mistake that is
 // reported anyway.
-func (s *Substitution) tree(n *source.Node, t language.Type, path string) *source.Node {
+func (s *substituter) tree(n *source.Node, t language.Type, path string) *source.Node {
 	switch n.Kind {
 	case source.Map:
-		c := *n
-		c.Entries = nil
-		for _, e := range n.Entries {
-			child := path + source.JoinPointer(e.Key)
-			switch inner := t.Key(e.Key); {
+		return withValues(n, func(key string, v *source.Node) *source.Node {
+			child := path + source.JoinPointer(key)
+			switch inner := t.Key(key); {
 			case child == "/vars":
-			case inner.IsStages() && e.Value.Kind == source.List:
-				e.Value = s.stageList(e.Value, inner, child, child)
+				return v
+			case inner.IsStages() && v.Kind == source.List:
+				return s.stageList(v, inner, child, child)
 			case child == "/defaults" || child == "/slos": // a stage that uses them may have a matrix
-				e.Value = s.within(&Point{Open: true}, e.Value, inner, child)
+				return s.within(&Point{Open: true}, v, inner, child)
 			default:
-				e.Value = s.tree(e.Value, inner, child)
+				return s.tree(v, inner, child)
 			}
-			c.Entries = append(c.Entries, e)
-		}
-		return &c
+		})
 	case source.List:
-		c := *n
-		c.Items = nil
-		for i, item := range n.Items {
-			c.Items = append(c.Items, s.tree(item, t.Item(), path+"/"+strconv.Itoa(i)))
-		}
-		return &c
+		return withItems(n, func(i int, item *source.Node) *source.Node {
+			return s.tree(item, t.Item(), path+"/"+strconv.Itoa(i))
+		})
 	case source.Scalar:
-		if !strings.Contains(n.Text, "${") {
-			return n
-		}
-		if t.TakesExpression() {
+		switch {
+		case !strings.Contains(n.Text, "${"):
+		case t.TakesExpression():
 			s.expression(n, 0, path)
-			return n
-		}
-		if t.TakesResult() && language.FromStage(n.Text) {
+		case t.TakesResult() && language.FromStage(n.Text):
 			s.expression(n, len("${"), path)
-			return n
+		default:
+			return s.scalar(n, t, path)
 		}
-		return s.scalar(n, t, path)
 	case source.Null:
 	}
 	return n
 }
 
-// mark marks the variables that a tree mentions as used: what an overlay took out of the plan may
-// stand in it tomorrow.
-func (s *Substitution) mark(n *source.Node) {
+// mentions marks the variables that a tree mentions as used. It is part of no plan now, but may be
+// tomorrow: an overlay took it out, or it is a profile that was not chosen. strict: a name that no
+// variable has is a mistake.
+func (s *substituter) mentions(n *source.Node, path string, strict bool) {
 	for _, e := range n.Entries {
-		s.mark(e.Value)
-	}
-	for _, item := range n.Items {
-		s.mark(item)
-	}
-	for _, text := range ReferenceForm.FindAllString(n.Text, -1) {
-		if m := NameInside.FindStringSubmatch(text); m != nil {
-			if v := s.vars.Find(m[1]); v != nil {
-				v.used = true
-			}
-		}
-	}
-}
-
-// mentions marks the variables that a tree mentions as used; it is part of no plan yet, a profile that
-// nobody chose.
-func (s *Substitution) mentions(n *source.Node, path string) {
-	for _, e := range n.Entries {
-		s.mentions(e.Value, path+source.JoinPointer(e.Key))
+		s.mentions(e.Value, path+source.JoinPointer(e.Key), strict)
 	}
 	for i, item := range n.Items {
-		s.mentions(item, path+"/"+strconv.Itoa(i))
+		s.mentions(item, path+"/"+strconv.Itoa(i), strict)
 	}
-	for _, at := range ReferenceForm.FindAllStringIndex(n.Text, -1) {
-		m := NameInside.FindStringSubmatch(n.Text[at[0]:at[1]])
-		if m == nil || strings.HasPrefix(m[1], "matrix.") {
-			continue
-		}
-		if v := s.vars.Find(m[1]); v != nil {
+	for at, name := range References(n.Text) {
+		if v := s.vars.Find(name); v != nil {
 			v.used = true
-			continue
+		} else if strict && name != "" && !ofMatrix(name) {
+			s.unknown(name, n, at, path)
 		}
-		s.unknown(m[1], n.AsText(path).At(utf8.RuneCountInString(n.Text[:at[0]])), at[1]-at[0], path)
 	}
 }
 
-// A reference to a variable, ${NAME}, and a text that is nothing but one. $${ is an escape.
-var (
-	ReferenceForm = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
-	NameInside    = regexp.MustCompile(`^\$\{ *((?:matrix\.)?[A-Za-z_][A-Za-z0-9_]*) *\}$`)
-)
-
 // expression marks the variables that an expression mentions as used. It begins at byte from of n.
-func (s *Substitution) expression(n *source.Node, from int, path string) {
-	text := n.AsText(path)
-	for _, at := range ReferenceForm.FindAllStringIndex(n.Text[from:], -1) {
+// What else is wrong with a reference the compiler of expressions says.
+func (s *substituter) expression(n *source.Node, from int, path string) {
+	for at, name := range References(n.Text[from:]) {
 		at[0], at[1] = at[0]+from, at[1]+from
-		m := NameInside.FindStringSubmatch(n.Text[at[0]:at[1]])
-		if m == nil {
-			continue // the compiler of expressions says what is wrong with it
+		v := s.find(name)
+		switch {
+		case name == "":
+		case v == nil:
+			s.unknown(name, n, at, path)
+		default:
+			v.used = true
 		}
-		pos := text.At(utf8.RuneCountInString(n.Text[:at[0]]))
-		v := s.find(m[1])
-		if v == nil {
-			s.unknown(m[1], pos, at[1]-at[0], path)
-			continue
-		}
-		v.used = true
-		if v.Secret {
-			s.diags = append(s.diags, source.Errorf(
+		if v != nil && v.Secret {
+			s.report(source.Errorf(
 				source.CodeDoesNotFit, "secret variable %q cannot stand in an expression", v.Name,
-			).Help("an expression is shown with its values").
-				At(path, pos, at[1]-at[0]))
+			).Help("an expression is shown with its values"), n, at, path)
 		}
 	}
 }
 
 // scalar replaces the references of one text.
-func (s *Substitution) scalar(n *source.Node, t language.Type, path string) *source.Node {
+func (s *substituter) scalar(n *source.Node, t language.Type, path string) *source.Node {
 	if strings.HasPrefix(path, "/slos/") && strings.Contains(n.Text, "${matrix.") {
-		s.diags = append(s.diags, source.Errorf(
-			source.CodeDoesNotFit,
-			"the value of an axis can stand only in the expressions of an slo",
-		).
-			At(path, n.Pos, 0))
+		s.diags = append(s.diags, source.Errorf(source.CodeDoesNotFit,
+			"the value of an axis can stand only in the expressions of an slo").At(path, n.Pos, 0))
 	}
-	if m := NameInside.FindStringSubmatch(n.Text); m != nil {
-		return s.whole(n, m[1], t, path)
+	if name := nameIn(n.Text); name != "" {
+		return s.whole(n, name, t, path)
 	}
-	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}
-	s.original[fresh] = n
-	var text, shown strings.Builder
-	last, differs := 0, false
+	made, now := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}, &text{original: n}
+	s.texts[made] = now
+	var plain, shown strings.Builder
+	last := 0
 	literal := func(part string) {
-		text.WriteString(part)
+		plain.WriteString(part)
 		shown.WriteString(Escape(part))
 	}
-	for _, at := range ReferenceForm.FindAllStringIndex(n.Text, -1) {
+	for at, name := range References(n.Text) {
 		literal(n.Text[last:at[0]])
 		last = at[1]
-		v, part := s.reference(fresh, n, at, path)
+		v, part := s.reference(now, name, n, at, path)
 		if v == nil {
 			literal(part)
 			continue
 		}
-		text.WriteString(v.Text)
+		plain.WriteString(v.Text)
 		shown.WriteString(v.shown())
-		differs = differs || v.Secret || v.ofMatrix()
+		now.differs = now.differs || v.differs()
 	}
 	literal(n.Text[last:])
-	fresh.Text = text.String()
-	if differs {
-		s.shown[fresh] = shown.String()
+	made.Text = plain.String()
+	if now.differs {
+		now.shown = shown.String()
 	}
-	return fresh
+	return made
 }
 
 // reference gives the variable of one reference inside a text; nil: the text that stands for it.
-func (s *Substitution) reference(fresh, n *source.Node, at []int, path string) (v *Variable, part string) {
-	text := n.Text[at[0]:at[1]]
-	if literal, ok := strings.CutPrefix(text, "$"); ok && strings.HasPrefix(literal, "${") {
+func (s *substituter) reference(
+	in *text, name string, n *source.Node, at []int, path string,
+) (v *Variable, part string) {
+	part = n.Text[at[0]:at[1]]
+	if literal, ok := strings.CutPrefix(part, "$"); ok && strings.HasPrefix(literal, "${") {
 		return nil, literal
 	}
-	pos := n.AsText(path).At(utf8.RuneCountInString(n.Text[:at[0]]))
-	width := utf8.RuneCountInString(text)
-	m := NameInside.FindStringSubmatch(text)
-	if m == nil {
-		s.unset[fresh] = true
-		s.malformed(text, pos, width, path)
-		return nil, text
+	if v = s.find(name); v != nil {
+		in.use(v)
+		if v.usable() {
+			return v, ""
+		}
+	} else if name != "" {
+		s.unknown(name, n, at, path)
+	} else {
+		s.malformed(part, n, at, path)
 	}
-	if v = s.find(m[1]); v == nil {
-		s.unset[fresh] = true
-		s.unknown(m[1], pos, width, path)
-		return nil, text
-	}
-	s.use(v, fresh)
-	if !v.usable() {
-		s.unset[fresh] = true
-		return nil, text
-	}
-	return v, ""
+	in.unset = true
+	return nil, part
 }
-
-// Escape keeps a literal ${ from becoming a reference when the plan is read again.
-func Escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
 // use notes that a text holds a variable.
-func (s *Substitution) use(v *Variable, in *source.Node) {
+func (t *text) use(v *Variable) {
 	v.used = true
-	s.used[in] = append(s.used[in], v)
-	s.empty[in] = s.empty[in] || v.Secret && v.Text == "" && v.usable()
-}
-
-// IsSecret reports whether a text holds a secret.
-func (s *Substitution) IsSecret(n *source.Node) bool {
-	return slices.ContainsFunc(s.used[n], func(v *Variable) bool { return v.Secret })
-}
-
-// WrittenAs gives the node as the plan writes it, which is n where nothing was replaced.
-func (s *Substitution) WrittenAs(n *source.Node) *source.Node { return cmp.Or(s.original[n], n) }
-
-// GaveAll names what gave the whole value, for messages; "": nothing.
-func (s *Substitution) GaveAll(n *source.Node) string { return s.from[n] }
-
-// IsUnset reports whether a text holds a variable without a value.
-func (s *Substitution) IsUnset(n *source.Node) bool { return s.unset[n] }
-
-// IsEmpty reports whether a text holds an empty secret.
-func (s *Substitution) IsEmpty(n *source.Node) bool { return s.empty[n] }
-
-// ShownAs gives the text that the resolved plan shows for a text that holds a secret or differs by
-// point.
-func (s *Substitution) ShownAs(n *source.Node) (text string, differs bool) {
-	text, differs = s.shown[n]
-	return text, differs
-}
-
-// UsedIn lists the variables that a text is made of.
-func (s *Substitution) UsedIn(n *source.Node) []*Variable { return s.used[n] }
-
-// PointOf is the point of its matrix that a stage is; nil: the stage has none.
-func (s *Substitution) PointOf(stage *source.Node) *Point { return s.points[stage] }
-
-// shown is the variable's value as the resolved plan writes it inside a text.
-func (v *Variable) shown() string {
-	switch {
-	case v.Secret:
-		return Masked
-	case v.ofMatrix():
-		return "${" + v.Name + "}"
-	}
-	return Escape(v.Text)
+	t.used = append(t.used, v)
+	t.empty = t.empty || v.Secret && v.Text == "" && v.usable()
 }
 
 // whole replaces a scalar that is one reference by a scalar of the variable's type.
-func (s *Substitution) whole(n *source.Node, name string, t language.Type, path string) *source.Node {
-	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}
-	s.original[fresh] = n
+func (s *substituter) whole(n *source.Node, name string, t language.Type, path string) *source.Node {
+	made, now := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}, &text{original: n}
 	v := s.find(name)
+	if v != nil && v.usable() {
+		if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, t) {
+			made = plain
+		}
+		made.Text = v.Text
+		now.from = fmt.Sprintf("variable %q (%s)", v.Name, v.From)
+		if ofMatrix(v.Name) {
+			now.from = fmt.Sprintf("axis %q of the matrix", axisOf(v.Name))
+		}
+		if now.differs = v.differs(); now.differs {
+			now.shown = v.shown()
+		}
+	} else {
+		now.unset = true
+	}
+	s.texts[made] = now
 	if v == nil {
-		s.unset[fresh] = true
-		s.unknown(name, n.AsText(path).Pos, utf8.RuneCountInString(n.Text), path)
-		return fresh
+		s.unknown(name, n, []int{0, len(n.Text)}, path)
+	} else {
+		now.use(v)
 	}
-	if !v.usable() {
-		s.use(v, fresh)
-		s.unset[fresh] = true
-		return fresh
-	}
-	if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, t) {
-		fresh = plain
-		s.original[fresh] = n
-	}
-	s.use(v, fresh)
-	fresh.Text = v.Text
-	s.from[fresh] = fmt.Sprintf("variable %q (%s)", v.Name, v.From)
-	if v.ofMatrix() {
-		s.from[fresh] = fmt.Sprintf("axis %q of the matrix", v.axis())
-	}
-	if v.Secret || v.ofMatrix() {
-		s.shown[fresh] = v.shown()
-	}
-	return fresh
+	return made
 }
 
 // plainly reports whether a variable's text counts as if it were written in its place without quotes.
@@ -321,39 +296,42 @@ func plainly(v *Variable, t language.Type) bool {
 	return false
 }
 
-func (s *Substitution) unknown(name string, pos source.Pos, width int, path string) {
-	d := source.Diagnostic{
-		Severity: source.Error, Code: source.CodeVarUnknown, Path: path, Pos: pos, Width: width,
-	}
-	if axis, is := strings.CutPrefix(name, "matrix."); is {
-		s.unknownAxis(&d, axis)
+// report places a mistake at a part of a scalar.
+func (s *substituter) report(d *source.Diagnostic, n *source.Node, at []int, path string) {
+	pos := n.AsText(path).At(utf8.RuneCountInString(n.Text[:at[0]]))
+	s.diags = append(s.diags, d.AtKey(path, pos, n.Text[at[0]:at[1]]))
+}
+
+// unknown reports a name that no variable has, and no axis.
+func (s *substituter) unknown(name string, n *source.Node, at []int, path string) {
+	d := source.Errorf(source.CodeVarUnknown, "")
+	if ofMatrix(name) {
+		s.unknownAxis(d, axisOf(name))
 	} else {
 		missing := expression.NoVariable(name, s.vars.Names())
 		d.Summary, d.Allowed, d.Nearest = missing.Summary, missing.Allowed, missing.Nearest
 		d.Detail = cmp.Or(missing.Detail, "declare it under `vars`")
 	}
-	s.diags = append(s.diags, d)
+	s.report(d, n, at, path)
 }
 
 // malformed reports a ${…} that is no name.
-func (s *Substitution) malformed(text string, pos source.Pos, width int, path string) {
-	d := source.Diagnostic{
-		Severity: source.Error, Code: source.CodeVarSyntax, Path: path, Pos: pos, Width: width,
-	}
+func (s *substituter) malformed(part string, n *source.Node, at []int, path string) {
+	d := source.Errorf(source.CodeVarSyntax, "%q is no variable", part)
 	switch {
-	case !strings.HasSuffix(text, "}"):
-		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
-	case strings.Contains(text, "stage("):
-		d.Code, d.Summary = source.CodeDoesNotFit, "a value from an earlier stage is not allowed here"
-		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's " +
-			"`from` and `to`"
-	case strings.Contains(text, ":"):
-		d.Summary, d.Detail = fmt.Sprintf("%q is no variable",
-			text), "a default is given under `vars`: NAME: {default: …}"
+	case !strings.HasSuffix(part, "}"):
+		d = source.Errorf(source.CodeVarSyntax, "%q has no closing }", part).
+			Help("write ${NAME}, or $${ for a literal ${")
+	case strings.Contains(part, "stage("):
+		d = source.Errorf(source.CodeDoesNotFit, "a value from an earlier stage is not allowed here").
+			Help("it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's " +
+				"`from` and `to`")
+	case strings.Contains(part, ":"):
+		d.Detail = "a default is given under `vars`: NAME: {default: …}"
 	default:
-		missing := expression.NoVariable(strings.Trim(text, "${} "), s.vars.Names())
-		d.Summary, d.Nearest = fmt.Sprintf("%q is no variable", text), missing.Nearest
+		missing := expression.NoVariable(strings.Trim(part, "${} "), s.vars.Names())
+		d.Nearest = missing.Nearest
 		d.Detail = cmp.Or(missing.Detail, "write ${NAME}, or $${ for a literal ${")
 	}
-	s.diags = append(s.diags, d)
+	s.report(d, n, at, path)
 }

@@ -47,8 +47,10 @@ type Variables struct {
 }
 
 // Find returns the variable with that name; nil: there is none.
-func (vs *Variables) Find(name string) *Variable {
-	for _, v := range vs.All {
+func (vs *Variables) Find(name string) *Variable { return find(vs.All, name) }
+
+func find(all []*Variable, name string) *Variable {
+	for _, v := range all {
 		if v.Name == name {
 			return v
 		}
@@ -73,10 +75,7 @@ func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]stri
 	if node == nil || node.Kind != source.Map {
 		node = &source.Node{Kind: source.Map}
 	}
-	var names []string
-	for _, e := range node.Entries {
-		names = append(names, e.Key)
-	}
+	names := keysOf(node)
 	given := map[string]*argument{}
 	for i, file := range o.VarFiles {
 		vs.file(given, names, file, i)
@@ -100,23 +99,19 @@ func (vs *Variables) arguments(given map[string]*argument, names, args []string)
 	for i, arg := range args {
 		name, value, found := strings.Cut(arg, "=")
 		pos := source.Pos{File: "--var", Line: i + 1, Column: 1}
-		d := source.Diagnostic{
-			Severity: source.Error, Code: source.CodeVarUnknown, Pos: pos,
-			Width: utf8.RuneCountInString(name),
-		}
+		d := source.Errorf(source.CodeVarUnknown, "--var %s: the plan has no such variable", name)
 		switch {
 		case !found:
-			d.Summary, d.Detail = fmt.Sprintf("--var %q has no value", name), "write --var NAME=VALUE"
+			d.Summary = fmt.Sprintf("--var %q has no value", name)
+			d.Detail = "write --var NAME=VALUE"
 		case !slices.Contains(names, name):
-			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf(
-				"--var %s: the plan has no such variable", name,
-			), names, source.Nearest(name, names)
+			d.Among(source.Nearest(name, names), names)
 		default:
 			pos.Column += utf8.RuneCountInString(name) + 1
 			given[name] = &argument{value, "--var", pos}
 			continue
 		}
-		vs.Diags = append(vs.Diags, d)
+		vs.Diags = append(vs.Diags, d.AtKey("", pos, name))
 	}
 }
 
@@ -129,7 +124,7 @@ func (vs *Variables) resolve(
 		Path: "/vars" + source.JoinPointer(e.Key),
 	}
 	vs.All = append(vs.All, v)
-	raw, ok := language.DecodeVar(e.Value, v.Path, newSubstitution(nil))
+	raw, ok := language.DecodeVar(e.Value, v.Path, newSubstitution())
 	if !ok {
 		v.Known = true // what it is cannot be said; its own mistake is reported by the decoder
 		return
@@ -233,6 +228,20 @@ func (v *Variable) broken() { v.wrong, v.Text, v.declared, v.From = v.Text, "", 
 
 // Given is the text that the variable was given, also where it is no value of the type.
 func (v *Variable) Given() string { return cmp.Or(v.Text, v.wrong) }
+
+// shown is the variable's value as the resolved plan writes it inside a text.
+func (v *Variable) shown() string {
+	switch {
+	case v.Secret:
+		return Masked
+	case ofMatrix(v.Name):
+		return "${" + v.Name + "}"
+	}
+	return Escape(v.Text)
+}
+
+// differs reports whether the resolved plan writes another text than the variable's.
+func (v *Variable) differs() bool { return v.Secret || ofMatrix(v.Name) }
 
 // usable reports whether the variable's uses can be replaced.
 func (v *Variable) usable() bool { return v.Known && v.From != "" }
