@@ -95,76 +95,42 @@ func jsonItems(r *backends.Request) uint32 {
 	return items
 }
 
-// messageItems returns the items of a ModelInferRequest: inputs 5, each with name 1 and shape 3.
-func messageItems(r *backends.Request) uint32 {
-	is, items := takesBatches(r)
-	for w := protow.Walk(r.Body); is && items == 0 && w.Next(); {
-		if !w.Is(5) {
-			continue
-		}
-		name, shape := "", []int64(nil)
-		for f := protow.Walk(w.Bytes); f.Next(); {
-			switch {
-			case f.Is(1):
-				name = string(f.Bytes)
-			case f.Field == 3:
-				var err error
-				if shape, err = f.Ints(shape); err != nil {
-					shape = nil
-				}
-			}
-		}
-		if n, ok := itemsOf(r.Signature, name, shape); ok {
-			items = n
-		}
-	}
-	return items
+// inferRequest is the part of a ModelInferRequest that is read.
+type inferRequest struct {
+	Model      string  `proto:"1"`
+	Version    string  `proto:"2"`
+	Parameters []named `proto:"4"`
+	Inputs     []named `proto:"5"`
 }
 
-// readModelName takes model and version from a ModelInferRequest (1 and 2). The signature of the
-// plan's model does not apply to another model.
-func readModelName(r *backends.Request) {
-	model := ""
-	r.ModelVersion = ""
-	for w := protow.Walk(r.Body); w.Next(); {
-		switch {
-		case w.Is(1):
-			model = string(w.Bytes)
-		case w.Is(2):
-			r.ModelVersion = string(w.Bytes)
-		}
-	}
-	if model != r.Model {
+// named is an input, or an entry of a map, which has no shape.
+type named struct {
+	Name  string  `proto:"1"`
+	Shape []int64 `proto:"3"`
+}
+
+// readBody fills in model, version and items of a request whose body is a ModelInferRequest. The
+// signature of the plan's model does not apply to another model. It returns the body, followed by
+// the parameters that a stream adds (see streamed), unless it sets them itself: in protobuf the
+// entries of a map may have any position.
+func readBody(r *backends.Request) (parts [][]byte) {
+	var m inferRequest
+	_ = protow.Decode(r.Body, &m) // what cannot be read is left to the server
+	if r.ModelVersion = m.Version; m.Model != r.Model {
 		r.Signature = nil
 	}
-}
-
-// bodyParts returns a ModelInferRequest followed by the parameters that a stream adds (see
-// streamed), unless it sets them itself: in protobuf the entries of a map may have any position.
-func bodyParts(r *backends.Request) [][]byte {
-	parts := [][]byte{r.Body}
+	is, items := takesBatches(r)
+	for i := 0; is && items == 0 && i < len(m.Inputs); i++ {
+		items, _ = itemsOf(r.Signature, m.Inputs[i].Name, m.Inputs[i].Shape)
+	}
+	r.Items = items
+	parts = [][]byte{r.Body}
 	for i := range r.Parameters {
-		if !hasParameter(r.Body, r.Parameters[i].Name) {
+		if !slices.ContainsFunc(m.Parameters, func(p named) bool { return p.Name == r.Parameters[i].Name }) {
 			parts = append(parts, appendParameter(nil, 4, &r.Parameters[i]))
 		}
 	}
 	return parts
-}
-
-// hasParameter reports whether a ModelInferRequest has a parameter (field 4, an entry of a map with
-// the key 1).
-func hasParameter(message []byte, name string) bool {
-	for w := protow.Walk(message); w.Next(); {
-		if !w.Is(4) {
-			continue
-		}
-		for entry := protow.Walk(w.Bytes); entry.Next(); {
-			if entry.Is(1) && string(entry.Bytes) == name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // prepareBody encodes a whole body.

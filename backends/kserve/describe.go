@@ -14,54 +14,69 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// metadata is what the protocol reports about a server and a model, and Triton's configuration of
-// the model, over HTTP or gRPC.
+// metadata holds what the protocol reports about a server and a model, and Triton's configuration
+// of the model, over HTTP or gRPC: these types are read from JSON and from messages. Of an enum JSON
+// has the name and a message the number.
 type metadata struct {
-	extensions []string
+	Extensions []string `json:"extensions" proto:"3"`
 	model      modelMetadata
 	configured bool
 	config     modelConfig
 }
 
 type modelMetadata struct {
-	Name     string           `json:"name"`
-	Versions []string         `json:"versions"`
-	Inputs   []tensorMetadata `json:"inputs"`
-	Outputs  []tensorMetadata `json:"outputs"`
+	Name     string           `json:"name" proto:"1"`
+	Versions []string         `json:"versions" proto:"2"`
+	Inputs   []tensorMetadata `json:"inputs" proto:"4"`
+	Outputs  []tensorMetadata `json:"outputs" proto:"5"`
 }
 
 type tensorMetadata struct {
-	Name     string  `json:"name"`
-	Datatype string  `json:"datatype"`
-	Shape    []int64 `json:"shape"`
+	Name     string  `json:"name" proto:"1"`
+	Datatype string  `json:"datatype" proto:"2"`
+	Shape    []int64 `json:"shape" proto:"3"`
 }
 
 // modelConfig is the part of Triton's model configuration that decides about shapes and lists the
 // models of an ensemble.
 type modelConfig struct {
-	MaxBatch wholeNumber   `json:"max_batch_size"`
-	Input    []configInput `json:"input"`
-	Output   []configInput `json:"output"`
+	MaxBatch wholeNumber   `json:"max_batch_size" proto:"4"`
+	Input    []configInput `json:"input" proto:"5"`
+	Output   []configInput `json:"output" proto:"6"`
 	Policy   struct {
-		Decoupled bool `json:"decoupled"`
-	} `json:"model_transaction_policy"`
+		Decoupled bool `json:"decoupled" proto:"1"`
+	} `json:"model_transaction_policy" proto:"19"`
 	Ensemble struct {
-		Steps []configStep `json:"step"`
-	} `json:"ensemble_scheduling"`
-	Sequences *configSequences `json:"sequence_batching"`
+		Steps []configStep `json:"step" proto:"1"`
+	} `json:"ensemble_scheduling" proto:"15"`
+	Sequences *configSequences `json:"sequence_batching" proto:"13"`
 }
 
 // configSequences describes how a model keeps sequences; nil: it keeps none.
 type configSequences struct {
 	Inputs []struct {
-		Control []configControl `json:"control"`
-	} `json:"control_input"`
+		Control []configControl `json:"control" proto:"2"`
+	} `json:"control_input" proto:"2"`
 }
 
 // configControl is a control input of such a model, filled in by the server.
 type configControl struct {
-	Kind     string `json:"kind"`
-	DataType string `json:"data_type"`
+	Kind           string `json:"kind"`
+	KindNumber     int64  `json:"-" proto:"1"`
+	DataType       string `json:"data_type"`
+	DataTypeNumber int64  `json:"-" proto:"4"`
+}
+
+// Numbers of the enums ModelSequenceBatching.Control.Kind and DataType.
+const (
+	correlationID = 3
+	typeString    = 13
+)
+
+// takesText reports whether the server fills in ids that are strings.
+func (c *configControl) takesText() bool {
+	return (c.Kind == "CONTROL_SEQUENCE_CORRID" || c.KindNumber == correlationID) &&
+		(c.DataType == "TYPE_STRING" || c.DataTypeNumber == typeString)
 }
 
 // kind returns the form in which the model takes sequence ids.
@@ -70,8 +85,8 @@ func (c *configSequences) kind() backends.SequenceKind {
 		return backends.NoSequences
 	}
 	for _, in := range c.Inputs {
-		for _, control := range in.Control {
-			if control.Kind == "CONTROL_SEQUENCE_CORRID" && control.DataType == "TYPE_STRING" {
+		for i := range in.Control {
+			if in.Control[i].takesText() {
 				return backends.TextSequences
 			}
 		}
@@ -81,8 +96,8 @@ func (c *configSequences) kind() backends.SequenceKind {
 
 // configStep is a model that an ensemble calls; Version -1 leaves the choice to the server.
 type configStep struct {
-	Model   string      `json:"model_name"`
-	Version wholeNumber `json:"model_version"`
+	Model   string      `json:"model_name" proto:"1"`
+	Version wholeNumber `json:"model_version" proto:"2"`
 }
 
 // wholeNumber is an integer in protobuf's JSON: 64-bit integers are strings there.
@@ -99,9 +114,9 @@ func (n *wholeNumber) UnmarshalJSON(text []byte) error {
 }
 
 type configInput struct {
-	Name     string `json:"name"`
-	Optional bool   `json:"optional"`
-	Shape    bool   `json:"is_shape_tensor"`
+	Name     string `json:"name" proto:"1"`
+	Optional bool   `json:"optional" proto:"8"`
+	Shape    bool   `json:"is_shape_tensor" proto:"6"`
 }
 
 const (
@@ -152,9 +167,9 @@ func (m *metadata) signature(version string) backends.Signature {
 		}
 	}
 	s.Decoupled = m.config.Policy.Decoupled
-	s.Statistics = slices.Contains(m.extensions, extStatistics)
-	s.BinaryTensors = slices.Contains(m.extensions, extBinary)
-	s.Classes = slices.Contains(m.extensions, extClasses)
+	s.Statistics = slices.Contains(m.Extensions, extStatistics)
+	s.BinaryTensors = slices.Contains(m.Extensions, extBinary)
+	s.Classes = slices.Contains(m.Extensions, extClasses)
 	return s
 }
 
@@ -198,29 +213,22 @@ func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, 
 	if err != nil {
 		return backends.Signature{}, err
 	}
-	var m metadata
-	var server struct {
-		Extensions []string `json:"extensions"`
-	}
-	if err := c.read(ctx, "/v2", &server); err != nil {
-		return backends.Signature{}, err
-	}
-	m.extensions = server.Extensions
 	path := ModelPath(name, version)
-	if err := c.read(ctx, path, &m.model); err != nil {
-		return backends.Signature{}, c.explainModelError(ctx, name, version, err)
+	var m metadata
+	if err = c.Read(ctx, "/v2", &m); err == nil {
+		err = c.explainModelError(ctx, name, version, c.Read(ctx, path, &m.model))
 	}
-	if slices.Contains(m.extensions, extConfig) {
-		if err := c.read(ctx, path+"/config", &m.config); err != nil {
-			return backends.Signature{}, err
-		}
-		m.configured = true
+	if m.configured = slices.Contains(m.Extensions, extConfig); m.configured && err == nil {
+		err = c.Read(ctx, path+"/config", &m.config)
+	}
+	if err != nil {
+		return backends.Signature{}, err
 	}
 	return m.signature(version), nil
 }
 
-// read sends a GET and parses the JSON of the reply.
-func (c *HTTP) read(ctx context.Context, path string, into any) error {
+// Read makes a control call with GET and parses the JSON of the reply.
+func (c *HTTP) Read(ctx context.Context, path string, into any) error {
 	body, err := c.Get(ctx, path)
 	if err != nil {
 		return err

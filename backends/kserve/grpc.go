@@ -113,9 +113,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 				errors.New("the body is not a ModelInferRequest: " +
 					"over gRPC it is the encoded message, JSON is for http://")
 		}
-		readModelName(&r)
-		r.Items = messageItems(&r)
-		return c.call(&r, bodyParts(&r), head, nil)
+		return c.call(&r, readBody(&r), head, nil)
 	}
 	text := ModelRequest(r.Model, r.ModelVersion)
 	for _, p := range r.Parameters {

@@ -11,18 +11,14 @@ import (
 // configuration.
 func SignatureOf(server, model, config []byte, version string) (backends.Signature, error) {
 	m := metadata{configured: true}
-	var s struct {
-		Extensions []string `json:"extensions"`
-	}
 	for _, part := range []struct {
 		text []byte
 		into any
-	}{{server, &s}, {model, &m.model}, {config, &m.config}} {
+	}{{server, &m}, {model, &m.model}, {config, &m.config}} {
 		if err := json.Unmarshal(part.text, part.into); err != nil {
 			return backends.Signature{}, fmt.Errorf("%.*q: %w", backends.NoteSize, part.text, err)
 		}
 	}
-	m.extensions = s.Extensions
 	return m.signature(version), nil
 }
 

@@ -11,16 +11,16 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
-	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
 // IndexedModel is one version of a model in the index of a server's repository (the model
 // repository extension).
 type IndexedModel struct {
-	Name    string `json:"name"`
-	Version string `json:"version"` // "": none is loaded
-	State   string `json:"state"`   // READY LOADING UNLOADING UNAVAILABLE, "" if it was never loaded
-	Reason  string `json:"reason"`
+	Name    string `json:"name" proto:"1"`
+	Version string `json:"version" proto:"2"` // "": none is loaded
+	// READY LOADING UNLOADING UNAVAILABLE, "" if it was never loaded
+	State  string `json:"state" proto:"3"`
+	Reason string `json:"reason" proto:"4"`
 }
 
 const stateReady = "READY"
@@ -120,25 +120,13 @@ func (c *GRPC) explainModelError(ctx context.Context, model, version string, err
 	return err
 }
 
-// index reads a RepositoryIndexResponse: models 1, each with name 1, version 2, state 3, reason 4.
-// nil: the server has none.
-func (c *GRPC) index(ctx context.Context) (list []IndexedModel) {
-	reply, err := c.Invoke(ctx, "RepositoryIndex", nil)
-	if err != nil {
+// index returns the index of the server's repository; nil: the server has none.
+func (c *GRPC) index(ctx context.Context) []IndexedModel {
+	var reply struct {
+		Models []IndexedModel `proto:"1"`
+	}
+	if c.Read(ctx, "RepositoryIndex", nil, &reply) != nil {
 		return nil
 	}
-	for w := protow.Walk(reply); w.Next(); {
-		if !w.Is(1) {
-			continue
-		}
-		var m IndexedModel
-		texts := [...]*string{1: &m.Name, 2: &m.Version, 3: &m.State, 4: &m.Reason}
-		for f := protow.Walk(w.Bytes); f.Next(); {
-			if f.Type == protow.BytesType && f.Field > 0 && int(f.Field) < len(texts) {
-				*texts[f.Field] = string(f.Bytes)
-			}
-		}
-		list = append(list, m)
-	}
-	return list
+	return reply.Models
 }

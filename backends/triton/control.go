@@ -18,8 +18,8 @@ import (
 // model repository, trace, logging and shared memory extensions of the KServe v2 protocol in
 // Triton's documentation.
 type control interface {
-	load(ctx context.Context, model string) error
-	unload(ctx context.Context, model string) error
+	// load makes the server "load" or "unload" a model.
+	load(ctx context.Context, verb, model string) error
 	// settings sets values and returns all settings of the group; without values it only reads.
 	settings(
 		ctx context.Context, group backends.Settings, values []backends.Parameter,
@@ -31,38 +31,43 @@ type control interface {
 	unregister(ctx context.Context, m *memory, name string) error
 	// registered returns the names of all regions that the server has, of any client.
 	registered(ctx context.Context, m *memory) ([]string, error)
+	// statistics returns the entries of a model, or of one version of it.
+	statistics(ctx context.Context, model, version string) ([]statistics, error)
 }
 
 // Load implements backends.Controller. The server answers when the model is loaded.
 func (c *conn) Load(ctx context.Context, model string) error {
-	if err := c.load(ctx, model); err != nil {
+	if err := c.load(ctx, "load", model); err != nil {
 		return fmt.Errorf("load model %s: %w", model, err)
 	}
 	return nil
 }
 
-// pollInterval is the time between two checks whether an unloaded model is gone.
+// pollInterval is the time between two checks of a state that the server does not report by itself.
 const pollInterval = 20 * time.Millisecond
 
 // Unload implements backends.Controller. The server answers at once and unloads when the requests
 // in flight are done, so it is polled until the model is no longer ready.
 func (c *conn) Unload(ctx context.Context, model string) error {
-	if err := c.unload(ctx, model); err != nil {
-		return fmt.Errorf("unload model %s: %w", model, err)
-	}
-	for {
-		ready, err := c.ready(ctx, model)
-		if err != nil {
-			return fmt.Errorf("unload model %s: %w", model, err)
-		}
-		if !ready {
+	err := c.load(ctx, "unload", model)
+	for ready := true; err == nil; {
+		if ready, err = c.ready(ctx, model); err == nil && !ready {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("unload model %s: it is still ready: %w", model, ctx.Err())
-		case <-time.After(pollInterval):
+		if err == nil && !pause(ctx) {
+			err = fmt.Errorf("it is still ready: %w", ctx.Err())
 		}
+	}
+	return fmt.Errorf("unload model %s: %w", model, err)
+}
+
+// pause waits for the time between two checks; false: ctx ended before.
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pollInterval):
+		return true
 	}
 }
 
@@ -91,13 +96,8 @@ func (c *conn) Adjust(
 // overHTTP is control over HTTP.
 type overHTTP struct{ *kserve.HTTP }
 
-func (h overHTTP) load(ctx context.Context, model string) error {
-	_, err := h.Post(ctx, "/v2/repository/models/"+url.PathEscape(model)+"/load", nil)
-	return err
-}
-
-func (h overHTTP) unload(ctx context.Context, model string) error {
-	_, err := h.Post(ctx, "/v2/repository/models/"+url.PathEscape(model)+"/unload", nil)
+func (h overHTTP) load(ctx context.Context, verb, model string) error {
+	_, err := h.Post(ctx, "/v2/repository/models/"+url.PathEscape(model)+"/"+verb, nil)
 	return err
 }
 
@@ -128,18 +128,22 @@ func (h overHTTP) unregister(ctx context.Context, m *memory, name string) error 
 	return err
 }
 
-func (h overHTTP) registered(ctx context.Context, m *memory) (names []string, err error) {
-	var list []struct {
-		Name string `json:"name"`
-	}
-	body, err := h.Get(ctx, "/v2/"+m.path+"/status")
-	if err == nil {
-		err = json.Unmarshal(body, &list)
-	}
+// registration is a region that the server has: an element of a list of JSON, or the key of a map.
+type registration struct {
+	Name string `json:"name" proto:"1"`
+}
+
+func namesOf(list []registration) (names []string) {
 	for _, r := range list {
 		names = append(names, r.Name)
 	}
-	return names, err
+	return names
+}
+
+func (h overHTTP) registered(ctx context.Context, m *memory) ([]string, error) {
+	var list []registration
+	err := h.Read(ctx, "/v2/"+m.path+"/status", &list)
+	return namesOf(list), err
 }
 
 // pathOf returns the path of a group of settings.

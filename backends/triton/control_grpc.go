@@ -2,7 +2,6 @@ package triton
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -14,27 +13,18 @@ import (
 type overGRPC struct{ *kserve.GRPC }
 
 // load sends RepositoryModelLoadRequest: model_name 2; unload likewise.
-func (g overGRPC) load(ctx context.Context, model string) error {
-	_, err := g.Invoke(ctx, "RepositoryModelLoad", protow.AppendString([]byte(nil), 2, model))
+func (g overGRPC) load(ctx context.Context, verb, model string) error {
+	method := map[string]string{"load": "RepositoryModelLoad", "unload": "RepositoryModelUnload"}[verb]
+	_, err := g.Invoke(ctx, method, protow.AppendString([]byte(nil), 2, model))
 	return err
 }
 
-func (g overGRPC) unload(ctx context.Context, model string) error {
-	_, err := g.Invoke(ctx, "RepositoryModelUnload", protow.AppendString([]byte(nil), 2, model))
-	return err
-}
-
-// ready reads ModelReadyResponse: ready 1.
-func (g overGRPC) ready(ctx context.Context, model string) (ready bool, err error) {
-	reply, err := g.Invoke(ctx, "ModelReady", kserve.ModelRequest(model, ""))
-	if err != nil {
-		return false, err
+func (g overGRPC) ready(ctx context.Context, model string) (bool, error) {
+	var reply struct {
+		Ready bool `proto:"1"`
 	}
-	w := protow.Walk(reply)
-	for w.Next() {
-		ready = ready || w.Field == 1 && w.Varint == 1
-	}
-	return ready, w.Err()
+	err := g.Read(ctx, "ModelReady", kserve.ModelRequest(model, ""), &reply)
+	return reply.Ready, err
 }
 
 // register sends a request whose name is 1, unregister likewise.
@@ -48,23 +38,12 @@ func (g overGRPC) unregister(ctx context.Context, m *memory, name string) error 
 	return err
 }
 
-// registered reads a response whose regions 1 are a map: the names are its keys 1.
-func (g overGRPC) registered(ctx context.Context, m *memory) (names []string, err error) {
-	reply, err := g.Invoke(ctx, m.method+"Status", nil)
-	if err != nil {
-		return nil, err
+func (g overGRPC) registered(ctx context.Context, m *memory) ([]string, error) {
+	var reply struct {
+		Regions []registration `proto:"1"`
 	}
-	w := protow.Walk(reply)
-	for w.Next() {
-		entry := protow.Walk(w.Bytes)
-		for w.Is(1) && entry.Next() {
-			if entry.Is(1) {
-				names = append(names, string(entry.Bytes))
-			}
-		}
-		err = errors.Join(err, entry.Err())
-	}
-	return names, errors.Join(err, w.Err())
+	err := g.Read(ctx, m.method+"Status", nil, &reply)
+	return namesOf(reply.Regions), err
 }
 
 // settings sends TraceSettingRequest or LogSettingsRequest, whose settings 1 map a name to a value,

@@ -40,26 +40,31 @@ func Series() []backends.Series {
 
 // duration is the number and the total time of an event.
 type duration struct {
-	Count int64 `json:"count"`
-	NS    int64 `json:"ns"`
+	Count int64 `json:"count" proto:"1"`
+	NS    int64 `json:"ns" proto:"2"`
+}
+
+// statisticsReply is the reply to a call for statistics, as JSON or a message.
+type statisticsReply struct {
+	Models []statistics `json:"model_stats" proto:"1"`
 }
 
 // statistics is the entry of a model version.
 type statistics struct {
-	Name       string `json:"name"`
-	Version    string `json:"version"`
-	Inferences int64  `json:"inference_count"`
-	Executions int64  `json:"execution_count"`
+	Name       string `json:"name" proto:"1"`
+	Version    string `json:"version" proto:"2"`
+	Inferences int64  `json:"inference_count" proto:"4"`
+	Executions int64  `json:"execution_count" proto:"5"`
 	Times      struct {
-		Success       duration `json:"success"`
-		Fail          duration `json:"fail"`
-		Queue         duration `json:"queue"`
-		ComputeInput  duration `json:"compute_input"`
-		ComputeInfer  duration `json:"compute_infer"`
-		ComputeOutput duration `json:"compute_output"`
-		CacheHit      duration `json:"cache_hit"`
-		CacheMiss     duration `json:"cache_miss"`
-	} `json:"inference_stats"`
+		Success       duration `json:"success" proto:"1"`
+		Fail          duration `json:"fail" proto:"2"`
+		Queue         duration `json:"queue" proto:"3"`
+		ComputeInput  duration `json:"compute_input" proto:"4"`
+		ComputeInfer  duration `json:"compute_infer" proto:"5"`
+		ComputeOutput duration `json:"compute_output" proto:"6"`
+		CacheHit      duration `json:"cache_hit" proto:"7"`
+		CacheMiss     duration `json:"cache_miss" proto:"8"`
+	} `json:"inference_stats" proto:"6"`
 }
 
 // values appends the numbers of Series.
@@ -67,8 +72,6 @@ func (s *statistics) values(into []int64) []int64 {
 	t := &s.Times
 	return append(into,
 		t.Success.Count, t.Success.NS, t.Fail.Count, t.Queue.Count, t.Queue.NS, t.ComputeInput.Count,
-		t.ComputeInput.NS,
-		t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS, t.CacheHit.Count,
-		t.CacheHit.NS,
-		t.CacheMiss.Count, t.CacheMiss.NS, s.Inferences, s.Executions)
+		t.ComputeInput.NS, t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS,
+		t.CacheHit.Count, t.CacheHit.NS, t.CacheMiss.Count, t.CacheMiss.NS, s.Inferences, s.Executions)
 }

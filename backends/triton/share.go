@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
@@ -297,10 +296,8 @@ func (s *share) awaitUnregistered(ctx context.Context) error {
 			!slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.registeredNames, name) }) {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !pause(ctx) {
 			return errors.New("the server still uses shared memory that was unregistered")
-		case <-time.After(pollInterval):
 		}
 	}
 	return nil
@@ -314,13 +311,8 @@ const inUse = "currently in use"
 func (s *share) unregisterRegion(ctx context.Context, name string) error {
 	for {
 		err := s.conn.unregister(ctx, s.memory, name)
-		if err == nil || !strings.Contains(err.Error(), inUse) {
+		if err == nil || !strings.Contains(err.Error(), inUse) || !pause(ctx) {
 			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pollInterval):
 		}
 	}
 }

@@ -95,7 +95,6 @@ type conn struct {
 	kserve.Conn
 	target backends.Target
 	clock  backends.Clock
-	read   func(ctx context.Context, model, version string) ([]statistics, error)
 	control
 	shares *shares
 }
@@ -119,15 +118,9 @@ func open(ctx context.Context, t backends.Target, clock backends.Clock) (backend
 	c := conn{Conn: k, target: t, clock: clock, shares: new(shares)}
 	switch k := k.(type) {
 	case *kserve.HTTP:
-		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
-			return readHTTP(ctx, k, model, version)
-		}
 		c.control = overHTTP{k}
 		return &caller{conn: c, Caller: k}, nil
 	case *kserve.GRPC:
-		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
-			return readGRPC(ctx, k, model, version)
-		}
 		c.control = overGRPC{k}
 	}
 	return &c, nil

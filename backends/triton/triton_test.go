@@ -199,16 +199,16 @@ func statisticsMessage() []byte {
 }
 
 func TestParse(t *testing.T) {
-	list, err := parse(statisticsMessage())
-	if err != nil || len(list) != 1 {
-		t.Fatal(list, err)
+	var reply statisticsReply
+	if err := protow.Decode(statisticsMessage(), &reply); err != nil || len(reply.Models) != 1 {
+		t.Fatal(reply, err)
 	}
-	got := list[0]
+	got := reply.Models[0]
 	if got.Name != "m" || got.Version != "1" || got.Inferences != 7 || got.Executions != 6 ||
 		got.Times.Success != (duration{3, 300}) || got.Times.CacheMiss != (duration{2, 20}) {
 		t.Errorf("%+v", got)
 	}
-	if _, err := parse([]byte("\x0a\x05x")); err == nil {
+	if err := protow.Decode([]byte("\x0a\x05x"), &reply); err == nil {
 		t.Error("a cut message was read")
 	}
 }
@@ -217,9 +217,10 @@ func FuzzParse(f *testing.F) {
 	f.Add(statisticsMessage())
 	f.Add([]byte("\x0a\x04\x32\x02\x0a\x00"))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		list, err := parse(message)
-		if err == nil && len(message) > 0 && len(list) > len(message) {
-			t.Errorf("%d models in %d bytes", len(list), len(message))
+		var reply statisticsReply
+		err := protow.Decode(message, &reply)
+		if err == nil && len(message) > 0 && len(reply.Models) > len(message) {
+			t.Errorf("%d models in %d bytes", len(reply.Models), len(message))
 		}
 	})
 }

@@ -1,7 +1,7 @@
 // Package protow walks and writes protobuf messages without descriptors: enough for requests that
 // are encoded once and replies that are looked at in place.
 //
-// It is not: a codec of messages, a validator of schemas, a reader of groups' content (they are
+// It is not: an encoder of structs, a validator of schemas, a reader of groups' content (they are
 // skipped).
 //
 //	for w := protow.Walk(message); w.Next(); {
