@@ -1,6 +1,10 @@
 package program
 
-import "github.com/sluice-bench/sluice/scenario"
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/scenario"
+)
 
 // Description is a program as plain data, for `graph --format json` and its text. Times in seconds,
 // null: no bound.
@@ -85,22 +89,14 @@ func (p *Program) Describe() Description {
 		Plan: p.Plan.Name, Fingerprint: p.Plan.Fingerprint, Seed: p.Plan.Seed,
 		Units: []UnitDescription{}, Nodes: []NodeDescription{}, Assertions: texts(p.Assert),
 	}
-	total, peak := exactly(0), 0
+	total, peak := exactly(0), 0.0
 	for _, u := range p.Units {
 		took, open := unitBounds(u)
-		total = total.plus(took)
-		if peak >= 0 {
-			if peak = max(peak, open); open < 0 {
-				peak = -1
-			}
-		}
+		total, peak = total.plus(took), max(peak, open)
 		d.Units = append(d.Units, describeUnit(u, took))
 	}
 	if most := p.Plan.MaxDuration.Seconds(); most > 0 {
-		total.least = min(total.least, most)
-		if total.most < 0 || total.most > most {
-			total.most = most
-		}
+		total = bounds{min(total.least, most), min(total.most, most)}
 	}
 	d.Shortest, d.Longest, d.InFlight = total.least, bound(total.most), known(peak)
 	for _, n := range p.Nodes {
@@ -109,35 +105,23 @@ func (p *Program) Describe() Description {
 	return d
 }
 
-// unitBounds is how long a unit takes and how many requests are open in it, at most; -1: not known.
-func unitBounds(u *Unit) (took bounds, peak int) {
-	for i, m := range u.Members {
-		length, open := exactly(0), 0
+// unitBounds returns how long a unit takes and how many requests are open in it, at most; +Inf: not
+// known.
+func unitBounds(u *Unit) (took bounds, peak float64) {
+	for _, m := range u.Members {
+		length, open := exactly(0), 0.0
 		for _, play := range m.Plays {
 			n := play.Node
 			one := bounds{n.Planned.Shortest, n.Planned.Longest}
 			if n.Stage.When == "failure" || !n.First() && n.Planned.climbs {
 				one.least = 0 // a good run, or one whose first level is too much, skips it
 			}
-			length = length.plus(one)
-			if open >= 0 {
-				if open = max(open, n.Planned.InFlight); n.Planned.InFlight < 0 {
-					open = -1
-				}
-			}
+			length, open = length.plus(one), max(open, n.Planned.InFlight)
 		}
-		if delay := m.Plays[0].Node.Stage.Delay.Seconds(); delay > 0 {
-			length = length.plus(exactly(delay))
-		}
-		if took.least = max(took.least, length.least); i == 0 || took.most >= 0 {
-			if took.most = max(took.most, length.most); length.most < 0 && !waits(m) {
-				took.most = -1
-			}
-		}
-		if peak >= 0 {
-			if peak += open; open < 0 {
-				peak = -1
-			}
+		length = length.plus(exactly(m.Plays[0].Node.Stage.Delay.Seconds()))
+		took.least, peak = max(took.least, length.least), peak+open
+		if !math.IsInf(length.most, 1) || !waits(m) {
+			took.most = max(took.most, length.most)
 		}
 	}
 	return took, peak
@@ -166,24 +150,20 @@ func describeUnit(u *Unit, took bounds) UnitDescription {
 	return d
 }
 
+// bound returns v, nil where it is not known: below 0, or infinite.
 func bound(v float64) *float64 {
-	if v < 0 {
+	if v < 0 || math.IsInf(v, 1) {
 		return nil
 	}
 	return &v
 }
 
-func positive(v float64) *float64 {
-	if v <= 0 {
+// known returns a number of requests, nil where it is infinite.
+func known(v float64) *int {
+	if math.IsInf(v, 1) {
 		return nil
 	}
-	return &v
-}
-
-func known(n int) *int {
-	if n < 0 {
-		return nil
-	}
+	n := int(v)
 	return &n
 }
 
@@ -192,10 +172,13 @@ func describeNode(p *Program, n *Node) NodeDescription {
 	d := NodeDescription{
 		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.Load.Label, From: n.Load.Formula, After: []EdgeText{},
 		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
-		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD,
+		Requests: bound(plan.Requests), RequestsSD: plan.SD,
 		Decides: plan.Decides, Outside: bound(plan.Outside),
 		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight),
 		Assertions: texts(n.Checks),
+	}
+	if plan.Sequences > 0 {
+		d.Sequences = &plan.Sequences
 	}
 	if !s.Warmup.IsZero() {
 		d.Warmup = spanText(s.Warmup)

@@ -17,7 +17,7 @@ func lintAllHolds(d *draft, c Check, n *Node) {
 		return
 	}
 	spans, detail := 0, "with names, phase(\"…\") takes one of them"
-	for _, p := range phasesOf(n) {
+	for _, p := range n.phases {
 		if p.name == scenario.RampPhase {
 			continue
 		}

@@ -61,7 +61,7 @@ func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	}
 	var prev *Node
 	for _, l := range values {
-		n := &Node{ID: point.ID, Stage: point, Level: l, Open: open, Point: slices.Clone(point.Point), Prev: prev, Load: new(Load)}
+		n := &Node{ID: point.ID, Stage: point, Level: l, Open: open, Point: slices.Clone(point.Point), Prev: prev, Load: new(Load), phases: phasesOf(point)}
 		if axis != "" {
 			n.Point = append(n.Point, scenario.Pair{Key: axis, Value: l.Text})
 		}

@@ -20,14 +20,13 @@ type phase struct {
 
 // phasesOf cuts a ramp in its named holds, those without a name, and what lies between; in the
 // order in which they begin. `for` and `until: others` hold the last value until the node is over.
-// nil: the node is no ramp.
-func phasesOf(n *Node) []phase {
-	ramp, ok := scenario.QuantityOf(n.Stage.Load).(scenario.Ramp)
+// nil: the stage has no ramp.
+func phasesOf(s *scenario.Stage) (list []phase) {
+	ramp, ok := quantity(s).(scenario.Ramp)
 	if !ok {
 		return nil
 	}
-	_, itself := n.Stage.Extent.(scenario.ByLoad)
-	var list []phase
+	_, itself := s.Extent.(scenario.ByLoad)
 	for _, p := range ramp.Phases(!itself) {
 		i := slices.IndexFunc(list, func(o phase) bool { return o.name == p.Name })
 		if i < 0 {
@@ -38,11 +37,20 @@ func phasesOf(n *Node) []phase {
 	return list
 }
 
-// holds are the stretches that count in a ramp's unscoped numbers: all holds, or everything where
+// phase returns the spans of a phase of the node; nil: it has none of that name.
+func (n *Node) phase(name string) []measure.Span {
+	for _, p := range n.phases {
+		if p.name == name {
+			return p.spans
+		}
+	}
+	return nil
+}
+
+// holds returns the spans that count in a ramp's unscoped numbers: all holds, or everything where
 // there is none. nil: all.
-func holds(list []phase) []measure.Span {
-	var spans []measure.Span
-	for _, p := range list {
+func (n *Node) holds() (spans []measure.Span) {
+	for _, p := range n.phases {
 		if p.name != scenario.RampPhase {
 			spans = append(spans, p.spans...)
 		}
@@ -73,19 +81,19 @@ type WindowSeries struct {
 // Parts lists what is to be measured apart on node n of p.
 func (p *Program) Parts(n *Node) Parts {
 	var s Parts
-	phases := phasesOf(n)
-	s.Measured.Holds = holds(phases)
-	for _, ph := range phases {
-		s.add(n, expression.Place{Phase: ph.name}, phases)
+	s.Measured.Holds = n.holds()
+	for _, p := range n.phases {
+		s.add(n, expression.Place{Phase: p.name})
 	}
 	for _, e := range n.Stage.Mix {
-		s.add(n, expression.Place{Mix: e.Name}, phases)
+		s.add(n, expression.Place{Mix: e.Name})
 	}
 	for _, c := range p.ChecksOn(n) {
 		for _, ref := range c.Refs {
-			s.add(n, expression.Place{Phase: ref.Phase, Mix: ref.Mix}, phases)
+			at := expression.Place{Phase: ref.Phase, Mix: ref.Mix}
+			s.add(n, at)
 			if every := c.Window(); every > 0 {
-				s.window(expression.Place{Phase: ref.Phase, Mix: ref.Mix}, every, ref.Leaf.Row)
+				s.window(at, every, ref.Leaf.Row)
 			}
 		}
 	}
@@ -107,21 +115,18 @@ func (p *Program) Parts(n *Node) Parts {
 }
 
 // add makes a part of its own of a place, unless it is the node as a whole or there already.
-func (s *Parts) add(n *Node, at expression.Place, phases []phase) {
+func (s *Parts) add(n *Node, at expression.Place) {
 	if at == (expression.Place{}) || slices.Contains(s.Places, at) {
 		return
 	}
 	scope := measure.Scope{Phase: at.Phase, Entry: -1, Spans: s.Measured.Holds}
 	if at.Phase != "" {
-		i := slices.IndexFunc(phases, func(p phase) bool { return p.name == at.Phase })
-		if i < 0 {
+		if scope.Spans = n.phase(at.Phase); scope.Spans == nil {
 			return // refused when the expression was compiled
 		}
-		scope.Spans = phases[i].spans
 	}
 	if at.Mix != "" {
-		if scope.Entry = slices.IndexFunc(n.Stage.Mix,
-			func(e scenario.Entry) bool { return e.Name == at.Mix }); scope.Entry < 0 {
+		if scope.Entry = mixEntry(n, at.Mix); scope.Entry < 0 {
 			return
 		}
 	}

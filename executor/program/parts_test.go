@@ -29,7 +29,7 @@ func TestLastHold(t *testing.T) {
 			{name: scenario.RampPhase, spans: []measure.Span{{From: 0, To: 1e9}}},
 			{name: scenario.HoldPhase, spans: []measure.Span{{From: 1e9, To: to}}},
 		}
-		if d := cmp.Diff(want, phasesOf(p.Nodes[0]), cmp.AllowUnexported(phase{})); d != "" {
+		if d := cmp.Diff(want, p.Nodes[0].phases, cmp.AllowUnexported(phase{})); d != "" {
 			t.Errorf("%s%s", stage, d)
 		}
 	}

@@ -17,22 +17,25 @@ func planNodes(d *draft) {
 	}
 }
 
-// bounds are the least and the most of something; most -1: there is no bound.
+// bounds are the least and the most of something; most +Inf: there is no bound.
 type bounds struct{ least, most float64 }
 
 func exactly(v float64) bounds { return bounds{v, v} }
 
 func (a bounds) plus(b bounds) bounds {
-	if a.most < 0 || b.most < 0 {
-		return bounds{a.least + b.least, -1}
-	}
 	return bounds{a.least + b.least, a.most + b.most}
 }
+
+// known reports whether there is a bound above 0.
+func (a bounds) known() bool { return a.most > 0 && !math.IsInf(a.most, 1) }
+
+// unbounded is the time that something takes that ends neither by time nor by a known number.
+func unbounded() bounds { return bounds{0, math.Inf(1)} }
 
 // planNode is what one repeat of a node will do.
 func planNode(n *Node) Planned {
 	p := Planned{
-		Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n),
+		Requests: -1, Outside: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n),
 	}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
@@ -50,7 +53,7 @@ func planNode(n *Node) Planned {
 		p.Requests = measured(n, warm, hold)
 		p.SD = l.sd(p.Requests)
 	}
-	if p.Requests >= 0 && l.arrivals != nil && hold.most >= 0 && warm.most >= 0 && hold.least == hold.most {
+	if p.Requests >= 0 && l.arrivals != nil && warm.least == warm.most && hold.least == hold.most {
 		all := l.count(0, inNs(warm.most+hold.most))
 		if known > 0 {
 			all = known + float64(n.Stage.Warmup.Requests) + l.count(0, int64(n.Stage.Warmup.Duration))
@@ -65,11 +68,9 @@ func planNode(n *Node) Planned {
 			p.Trials, p.MostTrials = trialsOf(*l.Search)
 		}
 		length.least *= float64(p.Trials)
-		if length.most >= 0 {
-			length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostTrials) * MaxAttempts
-		}
+		length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostTrials) * MaxAttempts
 		if p.MostTrials == 0 {
-			length.most = -1
+			length = unbounded()
 		}
 	}
 	p.Shortest, p.Longest = withLimits(n, length)
@@ -105,18 +106,10 @@ func isStable(n *Node) bool {
 
 // withLimits adds the drain and the delay to what a node takes, within its max_duration.
 func withLimits(n *Node, b bounds) (shortest, longest float64) {
-	drain := n.Stage.Drain.Seconds()
-	shortest, longest = b.least, -1
-	if b.most >= 0 {
-		longest = b.most + drain
-	}
 	if most := n.Stage.MaxDuration.Seconds(); most > 0 {
-		shortest = min(shortest, most)
-		if longest < 0 || longest > most+drain {
-			longest = most + drain
-		}
+		b = bounds{min(b.least, most), min(b.most, most)}
 	}
-	return shortest, longest
+	return b.least, b.most + n.Stage.Drain.Seconds()
 }
 
 // warmupBounds is how long the warm-up takes, s.
@@ -127,9 +120,9 @@ func warmupBounds(n *Node) bounds {
 		if due, ok := n.Load.due(w.Requests); ok {
 			return exactly(float64(due) / 1e9)
 		}
-		return bounds{0, -1}
+		return unbounded()
 	case w.Requests > 0, w.Sequences > 0, w.Sessions > 0, w.Passes > 0:
-		return bounds{0, -1}
+		return unbounded()
 	}
 	return exactly(w.Duration.Seconds())
 }
@@ -170,7 +163,7 @@ func holdBounds(n *Node, requests float64) bounds {
 			return exactly(rampLength(r))
 		}
 	}
-	return bounds{0, -1}
+	return unbounded()
 }
 
 // rampLength is how long the steps of a ramp take, s.
@@ -197,7 +190,7 @@ func plannedRequests(n *Node) float64 {
 
 // measured is how many requests are due while a node is measured.
 func measured(n *Node, warm, hold bounds) float64 {
-	l, from := n.Load, inNs(warm.most)
+	l, from := n.Load, inNs(warm.least)
 	if e, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 		if e.Window.Requests > 0 {
 			return float64(e.Windows) * float64(e.Window.Requests)
@@ -216,7 +209,7 @@ func measured(n *Node, warm, hold bounds) float64 {
 // held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all
 // that it sends.
 func held(n *Node, end, most int64) float64 {
-	spans := holds(phasesOf(n))
+	spans := n.holds()
 	if spans == nil {
 		spans = []measure.Span{{From: 0, To: math.MaxInt64}} // without a hold everything counts
 	}
@@ -237,15 +230,15 @@ func within(l *Load, spans []measure.Span, end, most int64) float64 {
 	return float64(total)
 }
 
-// inFlight returns how many requests are open at the same time, at most; -1: an earlier result decides.
-func inFlight(n *Node) int {
+// inFlight returns how many requests are open at the same time, at most; +Inf: an earlier result decides.
+func inFlight(n *Node) float64 {
 	switch l := n.Load; {
 	case !n.Open && l.Formula != "":
-		return -1
+		return math.Inf(1)
 	case !n.Open && l.Search != nil:
-		return int(l.Search.To)
+		return math.Trunc(l.Search.To)
 	default:
-		return l.Slots
+		return float64(l.Slots)
 	}
 }
 

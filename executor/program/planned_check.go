@@ -45,12 +45,11 @@ func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 	k, l := n.Planned.Requests, n.Load
 	hold := holdBounds(n, k)
 	if at.Phase != "" {
-		k = -1
-		for _, p := range phasesOf(n) {
-			if end := inNs(hold.most); p.name == at.Phase && l.openRamp() && hold.most > 0 {
-				k, hold = within(l, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
-			}
+		spans, end := n.phase(at.Phase), inNs(hold.most)
+		if spans == nil || !l.openRamp() || !hold.known() {
+			return -1
 		}
+		k, hold = within(l, spans, end, math.MaxInt64), exactly(length(spans, end))
 	}
 	if k < 0 {
 		return -1
@@ -59,7 +58,7 @@ func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 		k *= mixWeight(n, at.Mix)
 	}
 	if every := verdict.Every(as).Seconds(); every > 0 {
-		if hold.most <= 0 {
+		if !hold.known() {
 			return -1
 		}
 		return k * every / max(hold.most, every)

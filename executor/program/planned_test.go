@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -112,10 +113,10 @@ func plannedText(p Planned) string {
 		fmt.Fprintf(&b, " ± %.0f", 2*p.SD)
 	}
 	longest := "?"
-	if p.Longest >= 0 {
+	if !math.IsInf(p.Longest, 1) {
 		longest = fmt.Sprintf("%gs", p.Longest)
 	}
-	fmt.Fprintf(&b, " outside %s, %gs to %s, %d open", number(p.Outside), p.Shortest, longest, p.InFlight)
+	fmt.Fprintf(&b, " outside %s, %gs to %s, %.0f open", number(p.Outside), p.Shortest, longest, p.InFlight)
 	if p.Decides != "" {
 		b.WriteString(", decided by " + p.Decides)
 	}

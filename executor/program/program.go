@@ -76,7 +76,8 @@ type Node struct {
 	Load      *Load           // how it is driven, as far as the plan says it
 	Planned   Planned
 
-	Prev     *Node // the level before at the same point, nil for the first
+	Prev     *Node   // the level before at the same point, nil for the first
+	phases   []phase // of a ramp
 	scope    *scope
 	sort     string                   // see sortOf
 	takes    []derived                // where its load comes from
@@ -107,8 +108,8 @@ type Planned struct {
 	SD        float64 // standard deviation of Requests; 0: exact
 	Outside   float64 // due in warm-up and on the way between holds, on average; -1: depends on the server
 	Shortest  float64 // the node's duration, warm-up included
-	Longest   float64 // with the drain; -1: no bound
-	InFlight  int     // most requests open at the same time; -1: depends on a result
+	Longest   float64 // with the drain; +Inf: no bound
+	InFlight  float64 // most requests open at the same time; +Inf: depends on a result
 	Repeats   int     // how often it is played
 	// Trials are how many measurements a search makes, at least and at most; 0: it is none.
 	Trials, MostTrials int

@@ -241,7 +241,7 @@ func checkPlace(n *Node, at expression.Place, p *scenario.Plan) error {
 // phaseNames are the names of the parts of a ramp.
 func phaseNames(n *Node) []string {
 	var names []string
-	for _, p := range phasesOf(n) {
+	for _, p := range n.phases {
 		names = append(names, p.name)
 	}
 	return names

@@ -108,9 +108,10 @@ func checkIDs(d *draft) {
 		if q == nil {
 			continue
 		}
-		if size, most := q.To-q.From+1, openSequences(d.program, n); q.To >= q.From && size < uint64(max(most, 0)) {
+		size, most := q.To-q.From+1, openSequences(d.program, n)
+		if q.To >= q.From && float64(size) < most && !math.IsInf(most, 1) {
 			d.fail(q.IDsPos, "sequences",
-				"%d ids are fewer than the %d sequences that can be open at a time", size, most).
+				"%d ids are fewer than the %.0f sequences that can be open at a time", size, most).
 				Detail = "two would have one id: widen the range"
 		}
 		for _, o := range d.program.Nodes {
@@ -131,9 +132,9 @@ func checkIDs(d *draft) {
 }
 
 // openSequences is how many sequences can be open at a time that take their ids from the range of
-// n: its own, and those of the stages of its group. -1: an earlier result decides.
-func openSequences(p *Program, n *Node) int {
-	most := map[string]int{n.Stage.ID: openAtOnce(n)}
+// n: its own, and those of the stages of its group. +Inf: an earlier result decides.
+func openSequences(p *Program, n *Node) (sum float64) {
+	most := map[string]float64{n.Stage.ID: openAtOnce(n)}
 	for _, o := range p.Nodes {
 		q := o.Sequences
 		if q == nil || n.Stage.Group == nil || o.Stage.Group != n.Stage.Group || o.Stage.ID == n.Stage.ID {
@@ -143,20 +144,16 @@ func openSequences(p *Program, n *Node) int {
 			most[o.Stage.ID] = max(most[o.Stage.ID], openAtOnce(o))
 		}
 	}
-	sum := 0
 	for _, open := range most {
-		if open < 0 {
-			return -1
-		}
 		sum += open
 	}
 	return sum
 }
 
-// openAtOnce is how many sequences of a node can be open at a time; -1: an earlier result decides.
-func openAtOnce(n *Node) int {
+// openAtOnce is how many sequences of a node can be open at a time; +Inf: an earlier result decides.
+func openAtOnce(n *Node) float64 {
 	if n.Open && !n.Sequences.Begin {
-		return n.Sequences.Live
+		return float64(n.Sequences.Live)
 	}
 	return inFlight(n)
 }

@@ -81,7 +81,7 @@ func unknownWhileRunning(n *Node, r expression.Ref) string {
 		return "it can come back until the stage is over"
 	case dropped && open && pool.Overflow != "drop":
 		return "nothing is dropped before the end where `overflow` is wait"
-	case dropped && (r.Phase != "" || r.Mix != "" || holds(phasesOf(n)) != nil):
+	case dropped && (r.Phase != "" || r.Mix != "" || n.holds() != nil):
 		return "drops are counted for a stage as a whole, not for its parts"
 	}
 	return ""
