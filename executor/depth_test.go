@@ -337,7 +337,7 @@ version: 1
 target: {backend: triton, url: URL, model: sequence_acc, `+c.target+`}
 stages: [{id: s, load: {`+c.load+`}, sequences: {`+c.sequences+`}, for: 10s}]
 `, "grpc://127.0.0.1:1")
-		if got := p.Nodes[0].Planned.InFlight; got != c.want {
+		if got := int(p.Nodes[0].Planned.InFlight); got != c.want {
 			t.Errorf("%+v: %d requests open, want %d", c, got, c.want)
 		}
 	}

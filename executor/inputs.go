@@ -93,7 +93,7 @@ func (su *setup) prepare(ctx context.Context) source.Diagnostics {
 // openAll opens the targets of a node's stage.
 func (su *setup) openAll(ctx context.Context, n *program.Node, in *inputs) {
 	for i, plan := range n.Stage.Entries() {
-		if t := su.open(ctx, plan.Request.Target, n.Kinds[i]); in.err == nil {
+		if t := su.open(ctx, plan.Request.Target, n.Kind(i)); in.err == nil {
 			in.err = t.err
 		}
 	}
@@ -119,7 +119,7 @@ func (su *setup) gatherNow(s *scenario.Stage, in *inputs) {
 // gather makes the inputs of a node's stage.
 func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags source.Diagnostics) {
 	for i, plan := range n.Stage.Entries() {
-		t := su.open(ctx, plan.Request.Target, n.Kinds[i])
+		t := su.open(ctx, plan.Request.Target, n.Kind(i))
 		if in.err = t.err; in.err != nil {
 			return diags
 		}

@@ -12,16 +12,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// amount is a compiled value of a load that comes from earlier results.
-type amount struct {
-	program *expression.Program
-	open    bool // a rate; else requests in flight
-}
-
-// derived is an earlier node that a load is taken from, what of the load, and where that stands.
+// derived is an earlier node that a load is taken from, and the place in the plan.
 type derived struct {
 	from *Node
-	what string
 	pos  source.Pos
 }
 
@@ -71,13 +64,9 @@ func compileAmount(d *draft, n *Node, l scenario.Level) {
 		return
 	}
 	if n.amounts == nil {
-		n.amounts = make(map[*source.Text]*amount)
+		n.amounts = make(map[*source.Text]*expression.Program)
 	}
-	n.amounts[l.Expr] = &amount{program: p, open: n.Open}
-	what := "its concurrency"
-	if n.Open {
-		what = "its rate"
-	}
+	n.amounts[l.Expr] = p
 	for i, r := range p.Refs {
 		from, err := s.named(r.Node)
 		if err != nil {
@@ -85,7 +74,7 @@ func compileAmount(d *draft, n *Node, l scenario.Level) {
 		}
 		p.Refs[i].Node = from.ID
 		if !slices.ContainsFunc(n.takes, func(take derived) bool { return take.from == from }) {
-			n.takes = append(n.takes, derived{from: from, what: what, pos: l.Expr.Pos})
+			n.takes = append(n.takes, derived{from: from, pos: l.Expr.Pos})
 		}
 	}
 }
@@ -106,14 +95,14 @@ func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why
 	if a == nil {
 		return 0, fmt.Sprintf("${%s} was not understood", l.Expr.Text)
 	}
-	q, _ := a.program.Quantity(v)
+	q, _ := a.Quantity(v)
 	switch {
 	case !q.Known:
 		return 0, fmt.Sprintf("${%s} has no value: %s", l.Expr.Text, q.Why)
-	case a.open && !(q.V > 0 && q.V <= language.MaxRate):
+	case n.Open && !(q.V > 0 && q.V <= language.MaxRate):
 		return 0,
 			fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %d/s", l.Expr.Text, q.V, language.MaxRate)
-	case a.open:
+	case n.Open:
 		return q.V, ""
 	}
 	if value = math.Round(q.V); !(value >= 1 && value <= language.MaxSlots) {

@@ -26,8 +26,12 @@ func connectNodes(d *draft) {
 			default:
 				connectNeeds(d, n)
 			}
+			reason := "its concurrency"
+			if n.Open {
+				reason = "its rate"
+			}
 			for _, take := range n.takes {
-				_ = g.Connect(graph.Edge{From: take.from.ID, To: n.ID, Reason: take.what, Reads: true})
+				_ = g.Connect(graph.Edge{From: take.from.ID, To: n.ID, Reason: reason, Reads: true})
 			}
 		}
 	}

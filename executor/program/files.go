@@ -11,7 +11,7 @@ import (
 
 // readFiles opens every file that a dataset or a load in use names. Data that cannot be read yet is
 // left alone: the plan's own list has it. It adds rows, streams and lists to the draft and
-// Node.Recorded.
+// Node.recorded.
 func readFiles(d *draft) {
 	for _, s := range d.stages {
 		for _, point := range s.points {

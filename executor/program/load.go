@@ -136,8 +136,8 @@ func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) *Load {
 	what := scenario.VisitLoad(s.Load,
 		func(scenario.Concurrency) string { return l.setClosed(n, a) },
 		func(r scenario.Rate) string { return l.setRate(n, a, r) },
-		func(i scenario.Intervals) string { return l.setGaps(n.Recorded, i) },
-		func(t scenario.Schedule) string { return l.setTimes(n.Recorded, t) })
+		func(i scenario.Intervals) string { return l.setGaps(n.recorded, i) },
+		func(t scenario.Schedule) string { return l.setTimes(n.recorded, t) })
 	l.Label = what + playText(n)
 	if l.Stored.Exact {
 		l.cuts = cutsOf(l)

@@ -1,14 +1,12 @@
 package program
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/language"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // makeNodes makes the nodes of every stage that runs: one for each point of its matrix and each
@@ -31,13 +29,14 @@ func makeNodes(d *draft) {
 		makeLevels(d, s, point)
 		made := len(s.nodes) - before
 		count, checks = count+made, checks+made*len(point.Assert)
-		if count > scenario.MaxNodes {
-			summary, detail := scenario.TooManyNodes()
-			d.fail(point.LoadPos, "too-many-nodes", "%s", summary).Detail = detail
-			break
+		summary, detail := "", ""
+		switch {
+		case count > scenario.MaxNodes:
+			summary, detail = scenario.TooManyNodes()
+		case checks > scenario.MaxChecks:
+			summary, detail = scenario.TooManyChecks()
 		}
-		if checks > scenario.MaxChecks {
-			summary, detail := scenario.TooManyChecks()
+		if summary != "" {
 			d.fail(point.LoadPos, "too-many-nodes", "%s", summary).Detail = detail
 			break
 		}
@@ -53,7 +52,7 @@ func makeNodes(d *draft) {
 // makeLevels makes the nodes of a stage at one point.
 func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	_, open := scenario.Open(point.Load)
-	values, axis := levelsOf(point)
+	values, axis := levelsOf(point, open)
 	if axis != "" && slices.ContainsFunc(point.Point, func(p scenario.Pair) bool { return p.Key == axis }) {
 		d.fail(point.LoadPos, "axis-clash",
 			"stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
@@ -61,7 +60,10 @@ func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	}
 	var prev *Node
 	for _, l := range values {
-		n := &Node{ID: point.ID, Stage: point, Level: l, Open: open, Point: slices.Clone(point.Point), Prev: prev, Load: new(Load), phases: phasesOf(point)}
+		n := &Node{
+			ID: point.ID, Stage: point, Level: l, Open: open, Point: slices.Clone(point.Point), Prev: prev,
+			Load: new(Load), phases: phasesOf(point),
+		}
 		if axis != "" {
 			n.Point = append(n.Point, scenario.Pair{Key: axis, Value: l.Text})
 		}
@@ -90,10 +92,9 @@ func registerNode(d *draft, n *Node) {
 		d.byNode[n.ID] = n
 		return
 	}
-	switch len(n.Point) - len(n.Stage.Point) {
-	case 1:
+	if len(n.Point) > len(n.Stage.Point) {
 		d.fail(n.Level.Pos, "duplicate-level", "duplicate level %s in stage %q", n.Level.Text, n.Stage.ID)
-	default:
+	} else {
 		d.fail(n.Stage.Pos, "axis-clash", "two points of stage %q are %s", n.Stage.ID, n.ID).
 			Detail = "results are told apart by these names: make the values differ"
 	}
@@ -102,15 +103,8 @@ func registerNode(d *draft, n *Node) {
 // bindNode finds what the targets of a node can do, and what can be measured there.
 func bindNode(d *draft, n *Node) {
 	for _, e := range n.Stage.Entries() {
-		k := d.targets[e.Request.Target]
-		n.entries = append(n.entries, k)
-		if k == nil {
-			n.Kinds = append(n.Kinds, nil)
-			continue
-		}
-		n.Kinds = append(n.Kinds, k.kind)
+		n.entries = append(n.entries, d.targets[e.Request.Target])
 	}
-	n.Kind = n.Kinds[0]
 	if !slices.Contains(n.entries, nil) {
 		n.Catalogue, n.sort = catalogueOf(d, n), sortOf(n)
 	}
@@ -123,17 +117,17 @@ func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(
 
 // levelsOf are the values that a stage runs at, one node each, and the axis that tells them apart;
 // "" where there is one. A ladder without an end has maxClimb.
-func levelsOf(s *scenario.Stage) (values []scenario.Level, axis string) {
+func levelsOf(s *scenario.Stage, open bool) (values []scenario.Level, axis string) {
 	switch q := quantity(s).(type) {
 	case scenario.Fixed:
 		return []scenario.Level{q.Value}, ""
 	case scenario.Levels:
-		if axis = "concurrency"; isRate(s) {
+		if axis = "concurrency"; open {
 			axis = "rate"
 		}
 		values = slices.Clone(q.Values)
 		for q.Open && len(values) < maxClimb {
-			next, ok := climb(q, values[len(values)-1], isRate(s))
+			next, ok := climb(q, values[len(values)-1], open)
 			if !ok {
 				break
 			}
@@ -142,11 +136,6 @@ func levelsOf(s *scenario.Stage) (values []scenario.Level, axis string) {
 		return values, axis
 	}
 	return []scenario.Level{{Pos: s.LoadPos}}, ""
-}
-
-func isRate(s *scenario.Stage) bool {
-	_, is := s.Load.(scenario.Rate)
-	return is
 }
 
 // climb is the level after one of an open ladder. False: it would be above what any load may be.
@@ -167,27 +156,21 @@ func climb(q scenario.Levels, l scenario.Level, rate bool) (scenario.Level, bool
 // checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the
 // target allows.
 func checkConnections(d *draft, n *Node) {
-	most, pos := n.Level.Value, n.Level.Pos
-	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
-		for _, s := range r.Steps {
-			if s.To.Value > most {
-				most, pos = s.To.Value, s.To.Pos
-			}
-		}
+	if n.Open || n.Searches() {
+		return
 	}
+	most := peak(n)
 	for _, e := range n.Stage.Entries() {
 		shared := e.Request.Target.Connections.Shared
-		if n.Open || shared == 0 || e.Request.Target.GRPC() || int(most) <= shared {
+		if shared == 0 || e.Request.Target.GRPC() || int(most.Value) <= shared {
 			continue
 		}
-		d.fail(pos, "too-few-connections", "%d requests in flight do not fit %d connections", int(most), shared).
+		d.fail(most.Pos, "too-few-connections", "%d requests in flight do not fit %d connections",
+			int(most.Value), shared).
 			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or " +
 			"leave it out"
 	}
 }
-
-// where says in words where a thing of the plan stands.
-func where(pos source.Pos) string { return fmt.Sprintf("%d:%d", pos.Line, pos.Column) }
 
 // Endless reports whether n is a level above the first of a ladder without an end.
 func (n *Node) Endless() bool {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ stages:
 		program, _ := Compile(plan, all.Kinds())
 		var got []string
 		for _, d := range program.Later {
-			got = append(got, where(d.Pos))
+			got = append(got, fmt.Sprintf("%d:%d", d.Pos.Line, d.Pos.Column))
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("--only %s: cannot run %v, want %s", only, program.Later, want)

@@ -110,7 +110,7 @@ func reportCycle(d *draft, units []string, waits []wait) {
 		if w.derived {
 			verb = "takes its load from"
 		}
-		steps = append(steps, fmt.Sprintf("%s %s %s at %s", w.to, verb, w.from, where(w.pos)))
+		steps = append(steps, fmt.Sprintf("%s %s %s at %d:%d", w.to, verb, w.from, w.pos.Line, w.pos.Column))
 	}
 	path = append(path, path[0])
 	d.fail(pos, "needs-cycle", "the stages need each other in a circle: %s", strings.Join(path, " → ")).

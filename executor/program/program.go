@@ -64,9 +64,7 @@ type Node struct {
 	// Level is the value of a fixed load or of one of several levels. Ramps, searches and files of
 	// times have none: only its Pos is set.
 	Level     scenario.Level
-	Open      bool             // open loop: Level is a rate
-	Kind      *backends.Kind   // of the target of the first entry
-	Kinds     []*backends.Kind // of the target of each of Stage.Entries()
+	Open      bool // open loop: Level is a rate
 	Catalogue *metric.Catalogue
 	Checks    []Check
 	// of levels: all true, the next level runs; of a search: all true, the trial holds
@@ -79,11 +77,11 @@ type Node struct {
 	Prev     *Node   // the level before at the same point, nil for the first
 	phases   []phase // of a ramp
 	scope    *scope
-	sort     string                   // see sortOf
-	takes    []derived                // where its load comes from
-	Recorded []int64                  // gaps or times, ns, that its load plays from a file or from its data
-	entries  []*boundTarget           // what the target of each entry can do; nil in it: its target is wrong
-	amounts  map[*source.Text]*amount // by Level.Expr, see Amount
+	sort     string                               // see sortOf
+	takes    []derived                            // where its load comes from
+	recorded []int64                              // gaps or times, ns, that its load plays from a file or from its data
+	entries  []*boundTarget                       // what the target of each entry can do; nil in it: its target is wrong
+	amounts  map[*source.Text]*expression.Program // by Level.Expr, see Amount
 	// sequences is how its requests form sequences; nil: each stands alone.
 	Sequences *Sequencing
 }
@@ -119,6 +117,9 @@ type Planned struct {
 
 	climbs bool // a level that only runs while the conditions of the one before hold
 }
+
+// Kind returns the backend of the target of an entry, from 0.
+func (n *Node) Kind(entry int) *backends.Kind { return n.entries[entry].kind }
 
 // First reports whether n is the first level at its point.
 func (n *Node) First() bool { return n.Prev == nil }

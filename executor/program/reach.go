@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -53,41 +54,32 @@ func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFail
 	}
 }
 
-// closure says of each stage which others must have succeeded for it to run, a bit for each: sets
+// closure says of each stage which others must have succeeded for it to run, as a set of bits: sets
 // of as many stages as a plan may have grow by words.
 type closure struct {
 	index map[string]int // of a stage, by its id
-	sets  [][]uint64
+	sets  []*big.Int
 }
 
-func (c *closure) has(at, other int) bool {
-	return c.sets[at] != nil && c.sets[at][other/64]&(1<<(other%64)) != 0
-}
+func (c *closure) has(at, other int) bool { return c.sets[at].Bit(other) == 1 }
 
-// mustSucceed collects the stages without whose success each does not run. Stages stand in running
+// mustSucceed collects the stages without whose success each does not run. Stages are in running
 // order, so that those that one needs have their sets before it.
 func mustSucceed(d *draft) *closure {
-	c := &closure{index: make(map[string]int, len(d.stages)), sets: make([][]uint64, len(d.stages))}
+	c := &closure{index: make(map[string]int, len(d.stages))}
 	for i, s := range d.stages {
-		c.index[s.id] = i
+		c.index[s.id], c.sets = i, append(c.sets, new(big.Int))
 	}
 	for i, s := range d.stages {
 		if s.first().When != "success" {
 			continue
 		}
-		set := make([]uint64, (len(d.stages)+63)/64)
 		for _, n := range s.first().Needs {
-			other := d.byID[n.ID]
-			if other == nil || other.first().OnFail == "continue" {
-				continue
-			}
-			at := c.index[n.ID]
-			set[at/64] |= 1 << (at % 64)
-			for w, word := range c.sets[at] {
-				set[w] |= word
+			if other := d.byID[n.ID]; other != nil && other.first().OnFail != "continue" {
+				at := c.index[n.ID]
+				c.sets[i].SetBit(c.sets[i].Or(c.sets[i], c.sets[at]), at, 1)
 			}
 		}
-		c.sets[i] = set
 	}
 	return c
 }

@@ -27,7 +27,7 @@ func readTimes(d *draft, n *Node) {
 		}
 		readList(d, n, *l.File, "times", int64(l.Unit),
 			func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
-		if n.Recorded != nil && load.Count(timesOf(n.Recorded, l), 0, math.MaxInt64) == 0 {
+		if n.recorded != nil && load.Count(timesOf(n.recorded, l), 0, math.MaxInt64) == 0 {
 			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
 				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
@@ -53,18 +53,18 @@ func readList(
 	key := list{at.Name, kind, unit}
 	known, done := d.lists[key]
 	if done {
-		n.Recorded = known
+		n.recorded = known
 		return
 	}
 	f, err := regular.Open(at.Name, maxList)
 	if err == nil {
 		defer f.Close()
-		n.Recorded, err = read(f)
+		n.recorded, err = read(f)
 	}
 	if err != nil {
 		d.fail(at.Pos, "recorded-times", "%s", err)
 	}
-	d.lists[key] = n.Recorded
+	d.lists[key] = n.recorded
 }
 
 // rowTimes takes the timestamps of the data's rows.
@@ -74,6 +74,6 @@ func rowTimes(d *draft, n *Node) {
 		return
 	}
 	var ds source.Diagnostics
-	n.Recorded, ds = feed.Times(data)
+	n.recorded, ds = feed.Times(data)
 	d.add(ds)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Sequencing says how the requests of a node form sequences, as far as that is known without a server.
@@ -74,28 +75,26 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 
 // wantsSequences refuses what only sequences have.
 func wantsSequences(d *draft, n *Node, q *Sequencing) {
-	s, detail := n.Stage, "add `sequences: {}`, or data whose rows stand in lists"
-	if q.Begin {
-		d.fail(s.LoadPos, "sequences",
-			"the rate of stage %q counts sequences, and its requests form none", s.ID).
-			Detail = detail
-	}
-	if s.Warmup.Sequences > 0 {
-		d.fail(s.WarmupPos, "sequences",
-			"the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).
-			Detail = detail
-	}
-	counts := false
+	s, lasts := n.Stage, int64(0)
 	switch e := s.Extent.(type) {
 	case scenario.For:
-		counts = e.Span.Sequences > 0
+		lasts = e.Span.Sequences
 	case scenario.UntilStable:
-		counts = e.Window.Sequences > 0
+		lasts = e.Window.Sequences
 	}
-	if counts {
-		d.fail(s.ExtentPos, "sequences",
-			"stage %q lasts for sequences, and its requests form none", s.ID).
-			Detail = detail
+	for _, c := range []struct {
+		wanted bool
+		pos    source.Pos
+		what   string
+	}{
+		{q.Begin, s.LoadPos, "the rate of stage %q counts sequences"},
+		{s.Warmup.Sequences > 0, s.WarmupPos, "the warm-up of stage %q lasts for sequences"},
+		{lasts > 0, s.ExtentPos, "stage %q lasts for sequences"},
+	} {
+		if c.wanted {
+			d.fail(c.pos, "sequences", c.what+", and its requests form none", s.ID).
+				Detail = "add `sequences: {}`, or data whose rows stand in lists"
+		}
 	}
 }
 
