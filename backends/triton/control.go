@@ -128,12 +128,12 @@ func (h overHTTP) unregister(ctx context.Context, m *memory, name string) error 
 	return err
 }
 
-// registration is a region that the server has: an element of a list of JSON, or the key of a map.
-type registration struct {
+// named is a region that the server has: an element of a list of JSON, or the key of a map.
+type named struct {
 	Name string `json:"name" proto:"1"`
 }
 
-func namesOf(list []registration) (names []string) {
+func namesOf(list []named) (names []string) {
 	for _, r := range list {
 		names = append(names, r.Name)
 	}
@@ -141,7 +141,7 @@ func namesOf(list []registration) (names []string) {
 }
 
 func (h overHTTP) registered(ctx context.Context, m *memory) ([]string, error) {
-	var list []registration
+	var list []named
 	err := h.Read(ctx, "/v2/"+m.path+"/status", &list)
 	return namesOf(list), err
 }

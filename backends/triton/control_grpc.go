@@ -40,7 +40,7 @@ func (g overGRPC) unregister(ctx context.Context, m *memory, name string) error 
 
 func (g overGRPC) registered(ctx context.Context, m *memory) ([]string, error) {
 	var reply struct {
-		Regions []registration `proto:"1"`
+		Regions []named `proto:"1"`
 	}
 	err := g.Read(ctx, m.method+"Status", nil, &reply)
 	return namesOf(reply.Regions), err
