@@ -138,7 +138,7 @@ func explainMetric(b *strings.Builder, name string) {
 	for _, r := range metrics() {
 		word, isLeaf := strings.CutPrefix(name, r.Name+".")
 		var percentile float64
-		if isLeaf && r.Shape == metric.Distribution {
+		if isLeaf && r.IsDistribution() {
 			stat, _, ok := metric.ParseStat(word)
 			isLeaf, percentile = ok, stat.P
 		} else {
@@ -150,7 +150,7 @@ func explainMetric(b *strings.Builder, name string) {
 		}
 		fmt.Fprintf(b, "metric %s (%s)\n", r.Name, r.Dim)
 		facts(b, "", r.Help)
-		if r.Shape == metric.Distribution {
+		if r.IsDistribution() {
 			facts(b, "statistics", "."+strings.Join(metric.StatNames(), " .")+", or any .p(99.9)")
 		}
 		if percentile > 0 {

@@ -164,7 +164,7 @@ func metricTables() string {
 		"| metric | dimension | |\n| --- | --- | --- |\n")
 	for _, r := range metrics() {
 		dim := r.Dim.String()
-		if r.Shape == metric.Distribution {
+		if r.IsDistribution() {
 			dim = "distribution of " + dim
 		}
 		var notes []string

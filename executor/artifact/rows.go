@@ -17,7 +17,7 @@ func catalogue(r *result.Result) ([]*metric.Row, error) {
 
 // leaves returns the statistics of a row that tables and files show.
 func leaves(row *metric.Row, percentiles []float64, all bool) []metric.Leaf {
-	if row.Shape == metric.Value {
+	if !row.IsDistribution() {
 		return []metric.Leaf{{Row: row}}
 	}
 	var stats []metric.Stat

@@ -204,7 +204,7 @@ func cell(n *result.Node, l metric.Leaf) string {
 	if l.Stat.Kind == metric.N {
 		return decimal(v)
 	}
-	return decimal(v * l.Row.CSV.Scale)
+	return decimal(v * l.Row.Scale())
 }
 
 // point formats a node's axes: "batch=8 concurrency=4".

@@ -34,8 +34,8 @@ func TestRowsMatchTheCatalogue(t *testing.T) {
 		if isValue != row.From.Counted() {
 			t.Errorf("%s: value %v, row From %d", row.Name, isValue, row.From)
 		}
-		if isExtract != (row.Shape == metric.Distribution && row.From != metric.Scrape) {
-			t.Errorf("%s: extract %v, row Shape %d", row.Name, isExtract, row.Shape)
+		if isExtract != (row.IsDistribution() && row.From != metric.Scrape) {
+			t.Errorf("%s: extract %v, row origin %d", row.Name, isExtract, row.From)
 		}
 	}
 	seen := map[string]bool{}

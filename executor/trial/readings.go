@@ -226,7 +226,7 @@ func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percent
 
 // reading is a row of a, with the percentiles named.
 func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {
-	if row.Shape == metric.Distribution {
+	if row.IsDistribution() {
 		d := a.Dist(row)
 		if d == nil {
 			d = new(stats.Dist)

@@ -14,7 +14,7 @@ import (
 type testScope struct{ catalogue *metric.Catalogue }
 
 func value(name string, dim metric.Dim) metric.Row {
-	return metric.Row{Name: name, Dim: dim, Shape: metric.Value, From: metric.Series, Help: "A value."}
+	return metric.Row{Name: name, Dim: dim, From: metric.Series, Help: "A value."}
 }
 
 func newScope(t testing.TB) testScope {

@@ -49,7 +49,7 @@ func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
 	switch {
 	case r == nil:
 		return metric.Leaf{}, unknownMetric(c, path)
-	case r.Shape == metric.Distribution:
+	case r.IsDistribution():
 		return metric.Leaf{}, unknownStatistic(c, r, path, rest)
 	}
 	if e := unknownMetric(c, path); e.Nearest != "" && e.Nearest != r.Name {
@@ -114,7 +114,7 @@ func group(c *metric.Catalogue, word string) []string {
 		case !ok || strings.Contains(rest, ".") || r.Later:
 		case r.Name == metric.ErrorsRatio || r.Name == metric.RequestsCount:
 			names = slices.Insert(names, 0, r.Name)
-		case r.Shape == metric.Distribution:
+		case r.IsDistribution():
 			names = append(names, r.Name+".p99")
 		default:
 			names = append(names, r.Name)
@@ -163,7 +163,7 @@ func byAlias(c *metric.Catalogue, path string) string {
 		if !slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, base) }) {
 			continue
 		}
-		if r.Shape == metric.Value {
+		if !r.IsDistribution() {
 			return r.Name
 		}
 		if _, _, ok := metric.ParseStat(stat); !ok {

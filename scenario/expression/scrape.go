@@ -37,7 +37,7 @@ func scraped(path string) (leaf metric.Leaf, is bool, err error) {
 		e.Summary = "a scraped series has many values: say which statistic of it"
 	case slices.Contains(e.Allowed, stat):
 		return metric.Leaf{Row: &metric.Row{
-			Name: path, Dim: metric.Number, Shape: metric.Value, From: metric.Series,
+			Name: path, Dim: metric.Number, From: metric.Series,
 			Help: "The ." + stat + " of the server's own series " + selector + ".",
 		}}, true, nil
 	default:

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -22,9 +23,9 @@ func New(extra ...Row) (*Catalogue, error) {
 		}
 	}
 	for _, r := range c.rows {
-		if other := c.leafOfOther(r.Name); other != nil {
+		if l, ok := c.statistic(r.Name); ok {
 			const format = "building the metric catalogue: %q is also a statistic of %q"
-			return nil, fmt.Errorf(format, r.Name, other.Name)
+			return nil, fmt.Errorf(format, r.Name, l.Row.Name)
 		}
 	}
 	return c, nil
@@ -34,8 +35,8 @@ func (c *Catalogue) add(r Row) error {
 	switch {
 	case r.Name == "":
 		return fmt.Errorf("a metric has no name")
-	case r.Dim == 0 || r.Shape == 0 || r.From == 0:
-		return fmt.Errorf("metric %q has no dimension, shape or origin", r.Name)
+	case r.Dim == 0 || r.From == 0:
+		return fmt.Errorf("metric %q has no dimension or origin", r.Name)
 	case c.index[r.Name] != nil:
 		return fmt.Errorf("two metrics are named %q", r.Name)
 	}
@@ -44,35 +45,28 @@ func (c *Catalogue) add(r Row) error {
 	return nil
 }
 
-// leafOfOther returns the distribution that path spells a statistic of; nil: there is none.
-func (c *Catalogue) leafOfOther(path string) *Row {
+// statistic returns the distribution and its statistic that path spells.
+func (c *Catalogue) statistic(path string) (Leaf, bool) {
 	for i := range path {
 		if path[i] != '.' {
 			continue
 		}
-		r := c.index[path[:i]]
-		if r == nil || r.Shape != Distribution {
-			continue
-		}
-		if _, _, ok := ParseStat(path[i+1:]); ok {
-			return r
+		if r := c.index[path[:i]]; r != nil && r.IsDistribution() {
+			if s, _, ok := ParseStat(path[i+1:]); ok {
+				return Leaf{Row: r, Stat: s}, true
+			}
 		}
 	}
-	return nil
+	return Leaf{}, false
 }
 
 // Leaf finds the leaf that path names: "errors.ratio", "latency.p99", "latency.p(99.9)",
 // "latency.mean". A distribution without a statistic and a value with one are no leaves.
 func (c *Catalogue) Leaf(path string) (Leaf, bool) {
 	if r := c.index[path]; r != nil {
-		return Leaf{Row: r}, r.Shape == Value
+		return Leaf{Row: r}, !r.IsDistribution()
 	}
-	r := c.leafOfOther(path)
-	if r == nil {
-		return Leaf{}, false
-	}
-	s, _, ok := ParseStat(path[len(r.Name)+1:])
-	return Leaf{Row: r, Stat: s}, ok
+	return c.statistic(path)
 }
 
 // Row finds a row by its name: "latency", "errors.ratio".
@@ -95,19 +89,9 @@ func (c *Catalogue) Longest(path string) (r *Row, rest string) {
 // Rows returns all rows in the order of the table, extra ones last. They must not be changed.
 func (c *Catalogue) Rows() []*Row { return c.rows }
 
-// Names spells every leaf, in the order of the table, with the usual percentiles: for nearest words
-// and completion.
-func (c *Catalogue) Names() []string {
-	var names []string
-	for _, r := range c.rows {
-		names = append(names, r.Leaves()...)
-	}
-	return names
-}
-
-// Leaves spells the leaves of one row: its name, or its name with each statistic.
+// Leaves spells the leaves of one row: its name, or its name with each of the usual statistics.
 func (r *Row) Leaves() []string {
-	if r.Shape == Value {
+	if !r.IsDistribution() {
 		return []string{r.Name}
 	}
 	var names []string
@@ -127,28 +111,38 @@ func (r *Row) Summed() bool { return r.From == Sample || r.From.Counted() }
 // OfPart reports whether a part of a stage, a phase or an entry of its mix, has a row of its own.
 func (r *Row) OfPart() bool { return r.Summed() && r.Name != InFlightMax }
 
-// column derives the name of the row's CSV column: that of the metric, as one word. Rows without a
-// Scale and rows that are not measured yet have none.
-func (r *Row) column() {
-	if r.CSV.Scale != 0 && !r.Later {
-		r.CSV.Column = strings.ReplaceAll(r.Name, ".", "_")
+// column returns the unit of the row's column in stages.csv and its size in base units; false where
+// the file has none. The unit is part of the column's name, so a number needs no legend.
+func (r *Row) column() (unit string, scale float64, ok bool) {
+	_, _, usual := r.Dim.words()
+	unit, scale = cmp.Or(r.Unit, usual), 1
+	switch unit {
+	case "ms":
+		scale = 1e3
+	case "us":
+		scale = 1e6
 	}
+	return unit, scale, !r.NoColumn && !r.Later
+}
+
+// Scale returns the factor from the base unit to that of the row's column in stages.csv.
+func (r *Row) Scale() float64 {
+	_, scale, _ := r.column()
+	return scale
 }
 
 // Header returns the column of one statistic in stages.csv, with its unit: "latency_p99_ms",
 // "throughput_per_s", "errors_count". "" where the row is not in the file.
 func (r *Row) Header(s Stat) string {
-	if r.CSV.Column == "" {
+	unit, _, ok := r.column()
+	if !ok {
 		return ""
 	}
-	name, unit := r.CSV.Column, r.CSV.Unit
+	name := strings.ReplaceAll(r.Name, ".", "_")
 	if s.Kind != TheValue {
 		name += "_" + s.String()
 	}
-	if s.Kind == N {
-		unit = ""
-	}
-	if unit == "" {
+	if s.Kind == N || unit == "" {
 		return name
 	}
 	return name + "_" + unit

@@ -11,41 +11,17 @@ func StatNames() []string {
 	return []string{"p50", "p90", "p95", "p99", "p99.9", "mean", "min", "max", "std", "count"}
 }
 
-// wordKind returns the statistic of a word that is no percentile; TheValue for every other word.
-func wordKind(word string) StatKind {
-	switch word {
-	case "mean":
-		return Mean
-	case "min":
-		return Min
-	case "max":
-		return Max
-	case "std":
-		return Std
-	case "count":
-		return N
-	}
-	return TheValue
+// word returns the word of a statistic that is no percentile; "" for a value.
+func (k StatKind) word() string {
+	return [...]string{Mean: "mean", Min: "min", Max: "max", Std: "std", N: "count"}[k]
 }
 
 // String spells the statistic as in expressions and files: "p99.9", "mean", "count"; "" for a value.
 func (s Stat) String() string {
-	switch s.Kind {
-	case Percentile:
+	if s.Kind == Percentile {
 		return "p" + strconv.FormatFloat(s.P, 'f', -1, 64)
-	case Mean:
-		return "mean"
-	case Min:
-		return "min"
-	case Max:
-		return "max"
-	case Std:
-		return "std"
-	case N:
-		return "count"
-	case TheValue:
 	}
-	return ""
+	return s.Kind.word()
 }
 
 // String spells the leaf as in an expression: "latency.p99", "errors.ratio".
@@ -64,54 +40,49 @@ func (l Leaf) Dim() Dim {
 	return l.Row.Dim
 }
 
+// words returns the names of a dimension: in messages, of its base unit in JSON, and of its unit in
+// stages.csv, where numbers of the others have none.
+func (d Dim) words() (word, unit, column string) {
+	switch d {
+	case Duration:
+		return "duration", "s", "ms"
+	case Rate:
+		return "rate", "1/s", "per_s"
+	case Count:
+		return "count", "1", ""
+	case Ratio:
+		return "ratio", "ratio", ""
+	case Bytes:
+		return "size", "bytes", "bytes"
+	case Power:
+		return "power", "W", "W"
+	case Number:
+		return "number", "", ""
+	}
+	return "nothing", "", ""
+}
+
 // Unit returns the base unit as it is written beside numbers in JSON: "s", "1/s", "1", "ratio",
 // "bytes", "W"; "" for a number.
 func (d Dim) Unit() string {
-	switch d {
-	case Duration:
-		return "s"
-	case Rate:
-		return "1/s"
-	case Count:
-		return "1"
-	case Ratio:
-		return "ratio"
-	case Bytes:
-		return "bytes"
-	case Power:
-		return "W"
-	case Number:
-	}
-	return ""
+	_, unit, _ := d.words()
+	return unit
 }
 
 // String returns the dimension's word in messages: "duration", "rate".
 func (d Dim) String() string {
-	switch d {
-	case Duration:
-		return "duration"
-	case Rate:
-		return "rate"
-	case Count:
-		return "count"
-	case Ratio:
-		return "ratio"
-	case Bytes:
-		return "size"
-	case Power:
-		return "power"
-	case Number:
-		return "number"
-	}
-	return "nothing"
+	word, _, _ := d.words()
+	return word
 }
 
 // ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count.
 // why says what is wrong with a percentile that is out of range or is no number; it is empty for an
 // unknown word.
 func ParseStat(word string) (s Stat, why string, ok bool) {
-	if kind := wordKind(word); kind != TheValue {
-		return Stat{Kind: kind}, "", true
+	for kind := Mean; kind <= N; kind++ {
+		if word == kind.word() {
+			return Stat{Kind: kind}, "", true
+		}
 	}
 	digits, isP := strings.CutPrefix(word, "p")
 	if !isP || digits == "" {

@@ -19,28 +19,19 @@ const (
 	Number // no dimension: quotients, scraped values
 )
 
-// Shape says whether a metric is a distribution with percentiles or one value.
-type Shape uint8
-
-// The shapes.
-const (
-	Distribution Shape = iota + 1
-	Value
-)
-
 // From is the origin of a metric's numbers.
 type From uint8
 
 // The origins.
 const (
-	Sample From = iota + 1 // a field of each finished request
+	Sample From = iota + 1 // a field of each finished request: a distribution
 	Flow                   // sums of completions in the hold window
 	Counts                 // sums over requests due in hold
 	Driver                 // counts of the pacer
 	Series                 // the server's statistics
 	Client                 // this process
 	Search                 // the search of a node for its limit
-	Scrape                 // the Prometheus endpoint that the target names
+	Scrape                 // the Prometheus endpoint that the target names: a distribution
 )
 
 // OfRequests reports whether a metric is made of finished requests: it is known for each window,
@@ -70,35 +61,30 @@ const (
 	ClosedLoop
 )
 
-// CSV is a metric's column in stages.csv. Scale multiplies the base unit. An empty Column: not in
-// the file.
-type CSV struct {
-	Column string
-	Unit   string
-	Scale  float64
-}
-
 // Row is one metric.
 type Row struct {
 	Name    string   // "latency", "errors.timeout.ratio", "server.queue.mean"
 	Aliases []string // perf_analyzer's and GenAI-Perf's names, for explain
 	Dim     Dim
-	Shape   Shape
 	From    From
 	Better  Better
 	Needs   string // ability of the target that it needs, in the words of backends.AbilityNames; "": none
 	Loads   Loads
 	// Later marks a row of the language that this version does not measure: plans that use it are
 	// understood and not run, and no result, table or file has it.
-	Later bool
-	Help  string
-	CSV   CSV
+	Later    bool
+	Help     string
+	Unit     string // of its column in stages.csv; "": the one of its dimension
+	NoColumn bool   // stages.csv has no column of it
 }
+
+// IsDistribution reports whether a metric has many values, with percentiles, instead of one.
+func (r *Row) IsDistribution() bool { return r.From == Sample || r.From == Scrape }
 
 // StatKind is a statistic of a distribution.
 type StatKind uint8
 
-// The statistics of a distribution. TheValue is the only one of a Value.
+// The statistics of a distribution. TheValue is the only one of every other metric.
 const (
 	TheValue StatKind = iota
 	Percentile

@@ -19,8 +19,8 @@ func catalogue(t *testing.T, extra ...Row) *Catalogue {
 func TestRows(t *testing.T) {
 	columns, aliases := map[string]string{}, map[string]string{}
 	for _, r := range catalogue(t, stageRows()...).Rows() {
-		if r.Dim == 0 || r.Shape == 0 || r.From == 0 {
-			t.Errorf("%s: no dimension, shape or origin", r.Name)
+		if r.Dim == 0 || r.From == 0 {
+			t.Errorf("%s: no dimension or origin", r.Name)
 		}
 		empty := strings.HasSuffix(r.Help, ": .")
 		if empty || !strings.HasSuffix(r.Help, ".") || strings.Contains(r.Help, "::") {
@@ -30,7 +30,7 @@ func TestRows(t *testing.T) {
 		if r.Dim == Ratio && !good && r.Better != Lower {
 			t.Errorf("%s: a ratio of bad things has a direction", r.Name)
 		}
-		if r.Later && r.CSV.Column != "" {
+		if r.Later && r.Header(Stat{}) != "" {
 			t.Errorf("%s: nothing measures it, and it has a column", r.Name)
 		}
 		for _, a := range r.Aliases {
@@ -47,9 +47,6 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s and %s share column %s", r.Name, columns[h], h)
 			}
 			columns[h] = r.Name
-		}
-		if r.CSV.Column != "" && r.CSV.Scale == 0 {
-			t.Errorf("%s: a column without a scale", r.Name)
 		}
 	}
 }
@@ -136,7 +133,10 @@ func TestLeaf(t *testing.T) {
 // TestNames checks that every name is a leaf that spells itself so, once.
 func TestNames(t *testing.T) {
 	c := catalogue(t)
-	names := c.Names()
+	var names []string
+	for _, r := range c.Rows() {
+		names = append(names, r.Leaves()...)
+	}
 	seen := map[string]bool{}
 	for _, n := range names {
 		l, ok := c.Leaf(n)
@@ -155,7 +155,7 @@ func TestNames(t *testing.T) {
 // TestNew refuses catalogues in which a path could mean two things.
 func TestNew(t *testing.T) {
 	value := func(name string) Row {
-		return Row{Name: name, Dim: Count, Shape: Value, From: Series, Help: "h."}
+		return Row{Name: name, Dim: Count, From: Series, Help: "h."}
 	}
 	for _, row := range []struct {
 		extra []Row
@@ -166,11 +166,11 @@ func TestNew(t *testing.T) {
 		{[]Row{value("latency.p99")}, `"latency.p99" is also a statistic of "latency"`},
 		{[]Row{value("latency.mean")}, `"latency.mean" is also a statistic of "latency"`},
 		{
-			[]Row{value("x.p50"), {Name: "x", Dim: Count, Shape: Distribution, From: Sample, Help: "h."}},
+			[]Row{value("x.p50"), {Name: "x", Dim: Count, From: Sample, Help: "h."}},
 			`"x.p50" is also a statistic of "x"`,
 		},
 		{[]Row{value("")}, "a metric has no name"},
-		{[]Row{{Name: "x"}}, `metric "x" has no dimension, shape or origin`},
+		{[]Row{{Name: "x"}}, `metric "x" has no dimension or origin`},
 		{[]Row{value("latency.extra"), value("latency.rate")}, ""},
 	} {
 		_, err := New(row.extra...)
@@ -209,7 +209,7 @@ func TestSeriesRow(t *testing.T) {
 	} {
 		r := SeriesRow(row.name, "h.", row.unit, row.per)
 		named := r.Name == row.want && r.Dim == row.dim && r.Header(Stat{}) == row.header
-		if !named || r.From != Series || r.Needs == "" || r.Shape != Value {
+		if !named || r.From != Series || r.Needs == "" || r.IsDistribution() {
 			t.Errorf("SeriesRow(%s) = %+v, header %s", row.name, r, r.Header(Stat{}))
 		}
 	}

@@ -3,29 +3,6 @@ package metric
 // serverStatistics is the ability that every row of SeriesRow needs, as in backends.AbilityNames.
 const serverStatistics = "server statistics"
 
-// seriesAliases lists perf_analyzer's names for the statistics of servers.
-func seriesAliases(name string) []string {
-	switch name {
-	case "queue":
-		return []string{"Server Queue"}
-	case "compute_input":
-		return []string{"Server Compute Input"}
-	case "compute_infer":
-		return []string{"Server Compute Infer"}
-	case "compute_output":
-		return []string{"Server Compute Output"}
-	case "cache.hit":
-		return []string{"Server Cache Hit"}
-	case "cache.miss":
-		return []string{"Server Cache Miss"}
-	case "inferences":
-		return []string{"Inference count"}
-	case "executions":
-		return []string{"Execution count"}
-	}
-	return nil
-}
-
 // SeriesRow returns the row of a statistic that a server keeps and a backend declares as a series.
 // name, unit and help are those of the series ("queue", "ns", …). per marks a sum over events that
 // another series counts: the row is server.NAME.mean, the growth of the sum over the growth of the
@@ -33,24 +10,32 @@ func seriesAliases(name string) []string {
 // unit of Dim: seconds for unit "ns".
 func SeriesRow(name, help, unit string, per bool) Row {
 	r := Row{
-		Name: "server." + name, Dim: Count, Shape: Value, From: Series, Help: help,
-		Needs: serverStatistics, Aliases: seriesAliases(name), CSV: plain(),
+		Name: "server." + name, Dim: Count, From: Series, Help: help,
+		Needs: serverStatistics,
+	}
+	alias := map[string]string{ // perf_analyzer's names
+		"queue": "Server Queue", "compute_input": "Server Compute Input",
+		"compute_infer": "Server Compute Infer", "compute_output": "Server Compute Output",
+		"cache.hit": "Server Cache Hit", "cache.miss": "Server Cache Miss",
+		"inferences": "Inference count", "executions": "Execution count",
+	}[name]
+	if alias != "" {
+		r.Aliases = []string{alias}
 	}
 	switch unit {
 	case "ns", "us", "ms", "s":
-		r.Dim, r.Better, r.CSV = Duration, Lower, ms()
+		r.Dim, r.Better = Duration, Lower
 	case "bytes":
-		r.Dim, r.CSV = Bytes, octets()
+		r.Dim = Bytes
 	}
-	if per {
+	switch {
+	case per:
 		r.Name += ".mean"
-	} else {
+	case r.Dim == Count:
 		r.Name += ".count"
-		if r.Dim != Count {
-			r.Name = "server." + name + ".total"
-		}
+	default:
+		r.Name += ".total"
 	}
-	r.column()
 	return r
 }
 

@@ -14,20 +14,20 @@ const (
 func sequenceRows() []Row {
 	return []Row{
 		{
-			Name: "sequences.latency", Dim: Duration, Shape: Distribution, From: Sample,
-			Better: Lower, Needs: sequences, CSV: ms(),
+			Name: "sequences.latency", Dim: Duration, From: Sample,
+			Better: Lower, Needs: sequences,
 			Help: "Time from when the first request of a sequence was due to the last reply byte " +
 				"of its last one. Of sequences whose last request was due in hold.",
 		},
 		{
-			Name: "sequences.count", Dim: Count, Shape: Value, From: Counts, Better: Neither,
-			Needs: sequences, CSV: plain(),
+			Name: "sequences.count", Dim: Count, From: Counts,
+			Needs:   sequences,
 			Aliases: []string{"Sequence count"},
 			Help:    "Sequences whose last request was due in hold and was answered well.",
 		},
 		{
-			Name: "dropped.sequence.count", Dim: Count, Shape: Value, From: Counts, Better: Lower,
-			Needs: sequences, CSV: plain(),
+			Name: "dropped.sequence.count", Dim: Count, From: Counts, Better: Lower,
+			Needs: sequences,
 			Help: "Requests of sequences that were never sent, because one before them in their " +
 				"sequence failed.",
 		},
@@ -40,52 +40,52 @@ func sequenceRows() []Row {
 func streams() []Row {
 	return []Row{
 		{
-			Name: "ttft", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: tokenEvents, CSV: ms(), Later: true,
+			Name: "ttft", Dim: Duration, From: Sample, Better: Lower,
+			Needs: tokenEvents, Later: true,
 			Aliases: []string{"time_to_first_token", "Time To First Token"},
 			Help:    "Time from when a request was due to its first token event, be it reasoning or answer.",
 		},
 		{
-			Name: "ttft_answer", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: tokenEvents, CSV: ms(), Later: true,
+			Name: "ttft_answer", Dim: Duration, From: Sample, Better: Lower,
+			Needs: tokenEvents, Later: true,
 			Aliases: []string{"time_to_first_output_token", "ttfo"},
 			Help: "Time from when a request was due to the first token event of its answer, " +
 				"with the reasoning before it left out.",
 		},
 		{
-			Name: "ttst", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: tokenEvents, CSV: ms(), Later: true,
+			Name: "ttst", Dim: Duration, From: Sample, Better: Lower,
+			Needs: tokenEvents, Later: true,
 			Aliases: []string{"time_to_second_token", "Time To Second Token"},
 			Help:    "Time from the first token event of a request to its second.",
 		},
 		{
-			Name: "itl", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: tokenCounts, CSV: ms(), Later: true,
+			Name: "itl", Dim: Duration, From: Sample, Better: Lower,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"inter_token_latency", "Inter Token Latency"},
 			Help: "Time between the tokens of a request, one value each: from its first token " +
 				"event to its last, over its output tokens less one.",
 		},
 		{
-			Name: "chunk_gap", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: tokenEvents, CSV: ms(), Later: true,
+			Name: "chunk_gap", Dim: Duration, From: Sample, Better: Lower,
+			Needs: tokenEvents, Later: true,
 			Aliases: []string{"inter_chunk_latency", "icl"},
 			Help: "Time between one token event and the next, all gaps of all requests, " +
 				"whatever number of tokens each brings.",
 		},
 		{
-			Name: "tpot", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: tokenCounts, CSV: ms(), Later: true,
+			Name: "tpot", Dim: Duration, From: Sample, Better: Lower,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"time_per_output_token"},
 			Help: "Time for each output token with the first one in it: latency over output " +
 				"tokens. Other tools call itl so.",
 		},
 		{
-			Name: "response_gap", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower,
-			Needs: streaming, CSV: ms(),
-			Help: "Time between one response of a request and the next, all gaps of all requests.",
+			Name: "response_gap", Dim: Duration, From: Sample, Better: Lower,
+			Needs: streaming,
+			Help:  "Time between one response of a request and the next, all gaps of all requests.",
 		},
 		{
-			Name: "responses", Dim: Count, Shape: Distribution, From: Sample, Needs: streaming, CSV: plain(),
+			Name: "responses", Dim: Count, From: Sample, Needs: streaming,
 			Help: "Responses of a request, without the empty one that only says that nothing more comes.",
 		},
 	}
@@ -96,26 +96,26 @@ func streams() []Row {
 func tokenFlows() []Row {
 	return []Row{
 		{
-			Name: "sequences.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher,
-			Needs: sequences, CSV: perSec(),
+			Name: "sequences.rate", Dim: Rate, From: Flow, Better: Higher,
+			Needs:   sequences,
 			Aliases: []string{"Sequence/sec", "sequence throughput"},
 			Help:    "Sequences whose last request was answered well in the hold window, per second.",
 		},
 		{
-			Name: "tokens.input.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher,
-			Needs: tokenCounts, CSV: perSec(), Later: true,
+			Name: "tokens.input.rate", Dim: Rate, From: Flow, Better: Higher,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"input_throughput", "input_tokens_per_sec"},
 			Help:    "Tokens of the prompts answered well in the hold window, per second.",
 		},
 		{
-			Name: "tokens.output.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher,
-			Needs: tokenCounts, CSV: perSec(), Later: true,
+			Name: "tokens.output.rate", Dim: Rate, From: Flow, Better: Higher,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"output_token_throughput", "Output Token Throughput", "output_throughput"},
 			Help:    "Tokens generated in the hold window, per second.",
 		},
 		{
-			Name: "tokens.total.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher,
-			Needs: tokenCounts, CSV: perSec(), Later: true,
+			Name: "tokens.total.rate", Dim: Rate, From: Flow, Better: Higher,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"total_token_throughput", "total_tokens_per_sec"},
 			Help:    "Tokens of prompts and answers in the hold window, per second.",
 		},
@@ -126,20 +126,19 @@ func tokenFlows() []Row {
 func tokens() []Row {
 	return []Row{
 		{
-			Name: "tokens.input", Dim: Count, Shape: Distribution, From: Sample, Needs: tokenCounts,
-			CSV: plain(), Later: true,
+			Name: "tokens.input", Dim: Count, From: Sample, Needs: tokenCounts, Later: true,
 			Aliases: []string{"input_sequence_length", "Input Sequence Length", "isl"},
 			Help:    "Tokens of a request's prompt.",
 		},
 		{
-			Name: "tokens.output", Dim: Count, Shape: Distribution, From: Sample,
-			Needs: tokenCounts, CSV: plain(), Later: true,
+			Name: "tokens.output", Dim: Count, From: Sample,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"output_sequence_length", "Output Sequence Length", "osl"},
 			Help:    "Tokens of a request's answer.",
 		},
 		{
-			Name: "tokens.per_user", Dim: Rate, Shape: Distribution, From: Sample, Better: Higher,
-			Needs: tokenCounts, CSV: perSec(), Later: true,
+			Name: "tokens.per_user", Dim: Rate, From: Sample, Better: Higher,
+			Needs: tokenCounts, Later: true,
 			Aliases: []string{"output_token_throughput_per_user", "Output Token Throughput Per User"},
 			Help:    "Tokens a second that the reader of one answer sees: one over its itl.",
 		},
@@ -151,20 +150,20 @@ func tokens() []Row {
 func gpus() []Row {
 	return []Row{
 		{
-			Name: GPUUtilization, Dim: Ratio, Shape: Distribution, From: Scrape,
-			Needs: metricsEndpoint, CSV: plain(),
+			Name: GPUUtilization, Dim: Ratio, From: Scrape,
+			Needs:   metricsEndpoint,
 			Aliases: []string{"Avg GPU Utilization", "nv_gpu_utilization", "gpu_utilization"},
 			Help:    "Share of the time in which a GPU of the server was busy.",
 		},
 		{
-			Name: GPUPower, Dim: Power, Shape: Distribution, From: Scrape, Better: Lower,
-			Needs: metricsEndpoint, CSV: watts(),
+			Name: GPUPower, Dim: Power, From: Scrape, Better: Lower,
+			Needs:   metricsEndpoint,
 			Aliases: []string{"Avg GPU Power Usage", "nv_gpu_power_usage", "gpu_power_usage"},
 			Help:    "Power that a GPU of the server takes.",
 		},
 		{
-			Name: GPUMemory, Dim: Bytes, Shape: Distribution, From: Scrape, Better: Lower,
-			Needs: metricsEndpoint, CSV: octets(),
+			Name: GPUMemory, Dim: Bytes, From: Scrape, Better: Lower,
+			Needs:   metricsEndpoint,
 			Aliases: []string{"Max GPU Memory Usage", "nv_gpu_memory_used_bytes", "gpu_memory_used"},
 			Help:    "Memory in use on a GPU of the server.",
 		},

@@ -37,7 +37,7 @@ func measure(n *result.Node, samples int, values map[string]float64) *result.Nod
 	n.Metrics = map[string]*result.Metric{}
 	for name, v := range values {
 		row := rowOf(name)
-		if row.Shape == metric.Value {
+		if !row.IsDistribution() {
 			n.Metrics[name] = result.Scalar(row, v, true)
 			continue
 		}
