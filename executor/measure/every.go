@@ -143,25 +143,33 @@ func (s *series) packComplete(settled int64) {
 }
 
 // completeWindows returns the packed windows.
-func (s *series) completeWindows() []SeriesWindow {
-	var out []SeriesWindow
+func (s *series) completeWindows() Series {
+	out := Series{From: s.spans[0].From}
 	for n := range s.packed {
-		out = append(out, s.window(n))
+		out.Windows = append(out.Windows, s.window(n))
 	}
 	return out
 }
 
 // openWindows returns the windows after the complete ones that end until by: they still wait for
 // replies.
-func (s *series) openWindows(by int64) []SeriesWindow {
-	var out []SeriesWindow
+func (s *series) openWindows(by int64) Series {
+	out := Series{From: s.spans[0].From}
 	for n := s.packed; n < MaxWindows; n++ {
 		if to := s.windowSpan(n).To; to > by || to > s.spans[len(s.spans)-1].To {
 			break
 		}
-		out = append(out, s.window(n))
+		out.Windows = append(out.Windows, s.window(n))
 	}
 	return out
+}
+
+// count returns the number of windows in a hold window of the given length in ns.
+func (s *series) count(hold int64) (n int) {
+	for _, span := range s.spans {
+		n += int(span.lengthBefore(hold) / s.length)
+	}
+	return n
 }
 
 // window returns window n, even if it is empty.

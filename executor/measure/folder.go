@@ -267,11 +267,15 @@ func (f *Folder) Current() (hold *Aggregate, scopes []*Aggregate) {
 }
 
 // CompleteSeries returns the windows of Config.Every[i] that are complete, oldest first.
-func (f *Folder) CompleteSeries(i int) []SeriesWindow { return f.series[i].completeWindows() }
+func (f *Folder) CompleteSeries(i int) Series { return f.series[i].completeWindows() }
 
 // OpenSeries returns the windows of Config.Every[i] that ended by by, in ns since hold began, and
 // still wait for replies, oldest first.
-func (f *Folder) OpenSeries(i int, by int64) []SeriesWindow { return f.series[i].openWindows(by) }
+func (f *Folder) OpenSeries(i int, by int64) Series { return f.series[i].openWindows(by) }
+
+// SeriesCount returns the number of windows of Config.Every[i] in a hold window of the given length
+// in ns.
+func (f *Folder) SeriesCount(i int, hold int64) int { return f.series[i].count(hold) }
 
 // Finish folds the remaining samples, after the player has ended, and returns the node's
 // measurement. An open hold window ends with the last completion.

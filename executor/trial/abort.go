@@ -21,11 +21,8 @@ const lookEvery = int64(time.Second)
 // abortWatch watches the assertions that may end a run while a node is measured: those with `abort`
 // that read the node, wherever they are defined: on the stage, in an slo, in the plan.
 type abortWatch struct {
-	node    *program.Node
-	out     *result.Node // of the node, as far as it is filled in
-	values  func(*result.Node) result.Stored
-	parts   *program.Parts
-	length  int64 // ns of hold; 0: open
+	in      *Input
+	plan    *program.Load
 	folder  *measure.Folder
 	control *drive.Control
 	checks  []*abortCheck
@@ -53,10 +50,8 @@ func mayAbort(checks []program.AskedCheck) bool {
 }
 
 // newAbortWatch finds what may end the run while the node of a trial is measured.
-func newAbortWatch(in *Input, p *program.Load, f *measure.Folder, c *drive.Control) *abortWatch {
-	w := &abortWatch{
-		node: in.Node, out: in.Result, values: in.Values, parts: &in.Parts, length: p.Length, folder: f, control: c,
-	}
+func newAbortWatch(in *Input, p *program.Load, f *measure.Folder, c *drive.Control) abortWatch {
+	w := abortWatch{in: in, plan: p, folder: f, control: c}
 	for _, c := range in.Checks {
 		if !c.Assertion.Abort {
 			continue
@@ -64,11 +59,9 @@ func newAbortWatch(in *Input, p *program.Load, f *measure.Folder, c *drive.Contr
 		x := &abortCheck{Check: c.Check, series: -1}
 		if every := c.Window(); every > 0 {
 			at := expression.Place{Phase: c.Refs[0].Phase, Mix: c.Refs[0].Mix}
-			for i, w := range in.Parts.Series {
-				if w.Place == at && w.Every == every {
-					x.series = i
-				}
-			}
+			x.series = slices.IndexFunc(in.Parts.Series, func(w program.WindowSeries) bool {
+				return w.Place == at && w.Every == every
+			})
 		}
 		w.checks = append(w.checks, x)
 	}
@@ -103,23 +96,22 @@ func (w *abortWatch) look(now int64) *abortion {
 // first false window that ends too late, with `every` when more windows are false than all of hold
 // may have.
 func (c *abortCheck) windows(p *progress) string {
-	w := p.parts.Series[c.series]
-	done, start := p.folder.CompleteSeries(c.series), seriesStart(p.parts, w)
-	for ; c.seen < len(done); c.seen++ {
-		s := storedSeries(w, measure.Series{From: start, Windows: done[c.seen : c.seen+1]})
+	w, done := p.in.Parts.Series[c.series], p.folder.CompleteSeries(c.series)
+	for ; c.seen < len(done.Windows); c.seen++ {
+		s := storedSeries(w, measure.Series{From: done.From, Windows: done.Windows[c.seen : c.seen+1]})
 		within := c.Assertion.Within.Seconds()
 		if within > 0 && s.Windows[0].To-s.From <= within+1e-9 {
 			continue // it may still be false
 		}
 		one := c.Assertion
 		one.Every, one.Within, one.Allow = time.Duration(w.Every), 0, 0
-		n := *p.out
+		n := *p.in.Result
 		n.Series = []result.Series{s}
-		a := verdict.Judge(one, c.Program, verdict.Context{}, p.values(&n))
+		a := verdict.Judge(one, c.Program, verdict.Context{}, p.in.Values(&n))
 		if a.Verdict != result.Fail {
 			continue
 		}
-		if c.wrong++; within > 0 || c.wrong > c.allowed(p, w) {
+		if c.wrong++; within > 0 || c.wrong > c.allowed(p) {
 			return c.Assertion.That.Text + " is certainly false: " + a.Reason
 		}
 	}
@@ -130,22 +122,22 @@ func (c *abortCheck) windows(p *progress) string {
 // answers nothing none is ever complete. Requests that have been open for longer than the limit are
 // over it.
 func (c *abortCheck) openWindows(p *progress) string {
-	w := p.parts.Series[c.series]
 	wrong, one, within := c.wrong, c.Assertion, int64(c.Assertion.Within)
 	one.Every, one.Within, one.Allow = 0, 0, 0
-	for _, s := range p.folder.OpenSeries(c.series, p.now-p.begin) {
-		if within > 0 && s.To-seriesStart(p.parts, w) <= within {
+	open := p.folder.OpenSeries(c.series, p.now-p.begin)
+	for _, s := range open.Windows {
+		if within > 0 && s.To-open.From <= within {
 			continue // it may still be false
 		}
 		x := &progress{
-			abortWatch: p.abortWatch, now: p.now, begin: p.begin + s.From, until: p.begin + s.To, place: w.Place,
-			all: s.Aggregate,
+			abortWatch: p.abortWatch, now: p.now, begin: p.begin + s.From, until: p.begin + s.To,
+			place: p.in.Parts.Series[c.series].Place, all: s.Aggregate,
 		}
 		why := verdict.Abort(one, c.Program, x)
 		if why == "" {
 			continue
 		}
-		if wrong++; within > 0 || wrong > c.allowed(p, w) {
+		if wrong++; within > 0 || wrong > c.allowed(p) {
 			p.older = x.older
 			return fmt.Sprintf("%s (in the window from %s to %s)",
 				why, source.About(time.Duration(s.From)), source.About(time.Duration(s.To)))
@@ -155,12 +147,12 @@ func (c *abortCheck) openWindows(p *progress) string {
 }
 
 // allowed returns how many windows of the whole scope may be false.
-func (c *abortCheck) allowed(p *progress, w program.WindowSeries) int {
+func (c *abortCheck) allowed(p *progress) int {
 	if c.Assertion.Allow == 0 {
 		return 0
 	}
-	if p.length == 0 {
+	if p.plan.Length == 0 {
 		return measure.MaxWindows // how many there will be is unknown
 	}
-	return verdict.AllowedFalse(c.Assertion, seriesWindows(p.parts, w, p.length))
+	return verdict.AllowedFalse(c.Assertion, p.folder.SeriesCount(c.series, p.plan.Length))
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // tally holds the counters of a server at one moment: of a stage's own models together, then of
@@ -38,6 +38,12 @@ func (c tally) same(o tally) bool {
 
 // models returns the numbers of the models that are called, in the order of the calls.
 func (m *Readings) models() (list []result.Model) {
+	own := 0.0
+	for _, g := range m.growth() {
+		if g.Row.Name == metric.ServerRequests {
+			own = g.V
+		}
+	}
 	for i, c := range m.called {
 		if len(m.began) <= i+1 || len(m.ended) <= i+1 {
 			return nil
@@ -47,25 +53,12 @@ func (m *Readings) models() (list []result.Model) {
 		}
 		for _, g := range observe.Growth(m.counted, m.began[i+1], m.ended[i+1]) {
 			out.Metrics[g.Row.Name] = result.Scalar(&g.Row, g.V, g.OK)
-		}
-		own, of := m.grown(0, seriesRequests), m.grown(i+1, seriesRequests)
-		if own > 0 && of >= 0 {
-			calls := float64(of) / float64(own)
-			out.Calls = &calls
+			if g.Row.Name == metric.ServerRequests && g.OK && own > 0 {
+				calls := g.V / own
+				out.Calls = &calls
+			}
 		}
 		list = append(list, out)
 	}
 	return list
-}
-
-// seriesRequests names the series that counts the requests of a model.
-const seriesRequests = "requests"
-
-// grown returns by how much a series of the i-th model grew; -1: unknown.
-func (m *Readings) grown(i int, series string) int64 {
-	at := slices.IndexFunc(m.counted, func(s backends.Series) bool { return s.Name == series })
-	if at < 0 || len(m.began[i].Values) <= at || len(m.ended[i].Values) <= at {
-		return -1
-	}
-	return m.ended[i].Values[at] - m.began[i].Values[at]
 }

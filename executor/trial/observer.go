@@ -17,19 +17,17 @@ const statsLimit = 5 * time.Second
 
 // observer takes what others count, at the start and at the end of hold, and in between.
 type observer struct {
-	clock    backends.Clock
-	requests *Requests
-	control  *drive.Control
-	folder   *measure.Folder
-	warm     bool             // requests are sent before hold
-	cutting  cutting          // of hold in slices and windows
-	settles  bool             // an assertion reads the server's counters: see settled
-	parted   bool             // hold has parts that are not measured
-	gaps     observe.GapMeter // in which this process did nothing
-	began    bool             // hold has
-	ended    bool             // hold is over
-	counts   [3]countsTaken   // by moment
-	behind   string           // what the counters at the end of hold lack; "": nothing
+	in      *Input
+	clock   backends.Clock
+	control *drive.Control
+	folder  *measure.Folder
+	cutting cutting          // of hold in slices and windows
+	settles bool             // an assertion reads the server's counters: see settled
+	gaps    observe.GapMeter // in which this process did nothing
+	began   bool             // hold has
+	ended   bool             // hold is over
+	counts  [3]countsTaken   // by moment
+	behind  string           // what the counters at the end of hold lack; "": nothing
 	snapshots
 	scrapings []*scraping
 	// from is the snapshot that growth counts from: the one at the start of hold, or the one before
@@ -58,9 +56,7 @@ const (
 // newObserver makes the observer of a trial.
 func newObserver(h *Host, in *Input, cut cutting, f *measure.Folder, c *drive.Control) *observer {
 	return &observer{
-		clock: h.Clock, requests: in.Requests, control: c, folder: f, cutting: cut,
-		warm: !in.Node.Stage.Warmup.IsZero(), settles: readsServer(in.Checks),
-		parted: in.Parts.Measured.Holds != nil,
+		in: in, clock: h.Clock, control: c, folder: f, cutting: cut, settles: readsServer(in.Checks),
 	}
 }
 
@@ -71,6 +67,9 @@ func (o *observer) begin(ctx context.Context) {
 	o.asking.Wait()
 }
 
+// warm reports whether requests are sent before hold.
+func (o *observer) warm() bool { return !o.in.Node.Stage.Warmup.IsZero() }
+
 // look takes the snapshots when their time has come. over: the player has ended.
 func (o *observer) look(ctx context.Context, now int64, over bool) {
 	begin := o.control.HoldStart.Load()
@@ -80,17 +79,18 @@ func (o *observer) look(ctx context.Context, now int64, over bool) {
 	o.gaps.Tick(now)
 	if !o.began && !over {
 		o.began = true
-		if o.warm {
+		if o.warm() {
 			o.from = holdBegins
 			o.take(ctx, holdBegins)
 		}
 	}
-	if !o.ended {
-		o.snapshot(ctx, now)
-		o.scrape(ctx, now, over || now >= o.control.StopAt.Load())
+	if o.ended {
+		return
 	}
-	if !o.ended && (over || now >= o.control.StopAt.Load()) {
-		o.ended = true
+	o.ended = over || now >= o.control.StopAt.Load()
+	o.snapshot(ctx, now)
+	o.scrape(ctx, now, o.ended)
+	if o.ended {
 		o.take(ctx, holdEnds)
 	}
 }
@@ -106,7 +106,7 @@ func (o *observer) wait() {
 func (o *observer) take(ctx context.Context, i moment) {
 	at := &o.counts[i]
 	at.client = observe.ReadClient(o.clock.Now())
-	if o.requests.Counters == nil {
+	if o.in.Requests.Counters == nil {
 		return
 	}
 	group := &o.asking
@@ -125,11 +125,11 @@ func (o *observer) take(ctx context.Context, i moment) {
 		defer cancel()
 		switch {
 		case o.settles && i == beforeClock:
-			at.server, _, at.err = settled(ctx, o.requests.count, unchanged())
+			at.server, _, at.err = settled(ctx, o.in.Requests.count, unchanged())
 		case want >= 0:
-			at.server, o.behind, at.err = settleEnd(ctx, o.requests, o.counts[beforeClock].server, want)
+			at.server, o.behind, at.err = settleEnd(ctx, o.in.Requests, o.counts[beforeClock].server, want)
 		default:
-			at.server, at.err = o.requests.count(ctx)
+			at.server, at.err = o.in.Requests.count(ctx)
 		}
 	})
 }
@@ -152,7 +152,7 @@ func (o *observer) use(cpus float64, inProcess bool) observe.Use {
 func (o *observer) counters(
 	hold int64, reported measure.Span, windows bool,
 ) (began, ended tally, notes findings) {
-	if o.requests.Counters == nil || !o.ended {
+	if o.in.Requests.Counters == nil || !o.ended {
 		return nil, nil, nil
 	}
 	err := errors.Join(o.counts[beforeClock].err, o.counts[holdBegins].err, o.counts[holdEnds].err)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // TestNobodyWaitsForStatistics: a server that is slow to tell its counters holds up neither the
@@ -24,13 +26,15 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 		var asked []time.Duration
 		o := &observer{
 			clock: backends.Clock{Origin: began}, control: new(drive.Control), cutting: cutHold(0, nil),
-			requests: &Requests{Counters: func(_ context.Context, _ []int64) (int64, error) {
+			in: &Input{Node: &program.Node{Stage: &scenario.Stage{}}, Requests: &Requests{Counters: func(
+				context.Context, []int64,
+			) (int64, error) {
 				mu.Lock()
 				asked = append(asked, time.Since(began))
 				mu.Unlock()
 				time.Sleep(slow)
 				return int64(time.Since(began)), nil
-			}},
+			}}},
 		}
 		o.control.HoldStart.Store(1)
 		o.control.StopAt.Store(math.MaxInt64)

@@ -26,7 +26,7 @@ var _ verdict.PartialValues = (*progress)(nil)
 
 // Own implements verdict.Live.
 func (p *progress) OwnNode(ref expression.Ref) bool {
-	return !ref.Baseline && (ref.Node == "" || ref.Node == p.node.ID)
+	return !ref.Baseline && (ref.Node == "" || ref.Node == p.in.Node.ID)
 }
 
 // of returns the sums that a reference is read from, nil where they are not kept apart.
@@ -38,7 +38,7 @@ func (p *progress) of(ref expression.Ref) *measure.Aggregate {
 	if p.until != 0 || at == (expression.Place{}) {
 		return p.all
 	}
-	if i := slices.Index(p.parts.Places, at); i >= 0 {
+	if i := slices.Index(p.in.Parts.Places, at); i >= 0 {
 		return p.scopes[i]
 	}
 	return nil
@@ -47,7 +47,7 @@ func (p *progress) of(ref expression.Ref) *measure.Aggregate {
 // Quantity implements expression.Values. Rates are not known before the end.
 func (p *progress) Quantity(ref expression.Ref) expression.Quantity {
 	if !p.OwnNode(ref) {
-		return p.values(p.out).Quantity(ref)
+		return p.in.Values(p.in.Result).Quantity(ref)
 	}
 	q := expression.Quantity{Need: 1, Why: "not known while the node runs"}
 	if ref.Leaf.Stat.Kind == metric.Percentile {
@@ -88,7 +88,7 @@ func (p *progress) notGood(ref expression.Ref) int64 {
 	if ref.Leaf.Row.Name != metric.GoodputRatio {
 		return 0
 	}
-	for _, b := range p.node.Goodput {
+	for _, b := range p.in.Node.Goodput {
 		if b.Row.Name == metric.Latency {
 			p.older = p.waiting(ref.Place, b.Limit)
 			return p.older
@@ -101,7 +101,7 @@ func (p *progress) notGood(ref expression.Ref) int64 {
 // the limit are over it.
 func (p *progress) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
 	if !p.OwnNode(ref) {
-		return p.values(p.out).Above(ref, limit)
+		return p.in.Values(p.in.Result).Above(ref, limit)
 	}
 	a := p.of(ref)
 	if a == nil || ref.Leaf.Stat.Kind != metric.Percentile {
@@ -121,7 +121,7 @@ func (p *progress) Above(ref expression.Ref, limit float64) (over, n int64, ok b
 // waiting counts the requests of a place that were due in hold and have no outcome after limit, s.
 func (p *progress) waiting(at expression.Place, limit float64) (n int64) {
 	since := p.now - limitOf(limit)
-	spans, entry := p.parts.Covers(at)
+	spans, entry := p.in.Parts.Covers(at)
 	if p.until != 0 {
 		since, spans = min(since, p.until), nil
 	}
@@ -129,10 +129,7 @@ func (p *progress) waiting(at expression.Place, limit float64) (n int64) {
 		spans = []measure.Span{{To: math.MaxInt64}}
 	}
 	for _, s := range spans {
-		from, to := p.begin+s.From, since
-		if s.To < since-p.begin {
-			to = p.begin + s.To
-		}
+		from, to := p.begin+s.From, p.begin+min(s.To, since-p.begin)
 		if to <= from {
 			continue
 		}

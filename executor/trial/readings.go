@@ -121,29 +121,23 @@ func bothUses(a, b observe.Use) observe.Use {
 }
 
 // bothCounts returns the end of counters that have grown by another repeat as well, for each model.
+// A counter that went back spoils the sum.
 func bothCounts(end, from, to tally) (all tally) {
 	if len(end) != len(from) || len(end) != len(to) {
 		return nil
 	}
 	for i := range end {
-		all = append(all, bothSnapshots(end[i], from[i], to[i]))
+		sum := observe.Snapshot{At: to[i].At, Values: slices.Clone(end[i].Values)}
+		for k, v := range to[i].Values {
+			if v < from[i].Values[k] {
+				clear(sum.Values) // before every start
+				break
+			}
+			sum.Values[k] += v - from[i].Values[k]
+		}
+		all = append(all, sum)
 	}
 	return all
-}
-
-// bothSnapshots does so for one model. A counter that went back spoils the sum.
-func bothSnapshots(end, from, to observe.Snapshot) observe.Snapshot {
-	if len(end.Values) != len(from.Values) || len(end.Values) != len(to.Values) {
-		return observe.Snapshot{}
-	}
-	sum := observe.Snapshot{At: to.At, Values: slices.Clone(end.Values)}
-	for i := range sum.Values {
-		if to.Values[i] < from.Values[i] {
-			return observe.Snapshot{Values: make([]int64, len(sum.Values))} // before every start
-		}
-		sum.Values[i] += to.Values[i] - from.Values[i]
-	}
-	return sum
 }
 
 // Fill puts every row that the node can produce into its result, its parts, its windows, its slices

@@ -68,7 +68,7 @@ type scraped struct {
 // `every`, and at the end. last: hold is over.
 func (o *observer) scrape(ctx context.Context, now int64, last bool) {
 	if o.scrapings == nil {
-		for _, to := range o.requests.Targets {
+		for _, to := range o.in.Requests.Targets {
 			if to.Metrics != nil {
 				o.scrapings = append(o.scrapings, &scraping{Endpoint: to.Metrics, due: now})
 			}
@@ -156,19 +156,17 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 				out.Series = append(out.Series, result.Scraped{Name: v.Series.Name, Labels: labels, Type: v.Series.Type})
 			}
 			values := &out.Series[i].Values
-			for len(*values) < len(out.At)-1 {
-				*values = append(*values, nil)
-			}
-			*values = append(*values, &v.V)
+			*values = append(padded(*values, len(out.At)-1), &v.V)
 		}
 	}
 	for i := range out.Series {
-		for values := &out.Series[i].Values; len(*values) < len(out.At); {
-			*values = append(*values, nil)
-		}
+		out.Series[i].Values = padded(out.Series[i].Values, len(out.At))
 	}
 	return out
 }
+
+// padded appends what is missing to n values.
+func padded[T any](values []T, n int) []T { return append(values, make([]T, max(n-len(values), 0))...) }
 
 // covers reports whether there are readings of both ends of a span: the last one is asked for when
 // it ends.
@@ -190,7 +188,7 @@ func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape,
 			notes.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read "+
 				"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
 		}
-		list = append(list, x.result(hold, span, o.warm || span.From > 0))
+		list = append(list, x.result(hold, span, o.warm() || span.From > 0))
 	}
 	return list, notes
 }
@@ -205,29 +203,20 @@ func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
 	}
 	for i := range all {
 		a, b := &all[i], &next[i]
-		for len(a.Repeats) < len(a.At) {
-			a.Repeats = append(a.Repeats, 0)
-		}
 		before := len(a.At)
+		a.Repeats = append(padded(a.Repeats, before), slices.Repeat([]int{repeat}, len(b.At))...)
 		a.At, a.Missing, a.Unread = append(a.At, b.At...), a.Missing+b.Missing, a.Unread+b.Unread
-		for range b.At {
-			a.Repeats = append(a.Repeats, repeat)
-		}
 		for _, s := range b.Series {
 			name := s.String()
 			k := slices.IndexFunc(a.Series, func(o result.Scraped) bool { return o.String() == name })
 			if k < 0 {
 				k = len(a.Series)
-				a.Series = append(a.Series, result.Scraped{
-					Name: s.Name, Labels: s.Labels, Type: s.Type, Values: make([]*float64, before),
-				})
+				a.Series = append(a.Series, result.Scraped{Name: s.Name, Labels: s.Labels, Type: s.Type})
 			}
-			a.Series[k].Values = append(a.Series[k].Values, s.Values...)
+			a.Series[k].Values = append(padded(a.Series[k].Values, before), s.Values...)
 		}
 		for k := range a.Series {
-			for len(a.Series[k].Values) < len(a.At) {
-				a.Series[k].Values = append(a.Series[k].Values, nil)
-			}
+			a.Series[k].Values = padded(a.Series[k].Values, len(a.At))
 		}
 	}
 	return all

@@ -1,8 +1,6 @@
 package trial
 
 import (
-	"math"
-
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -33,28 +31,4 @@ func storedSeries(w program.WindowSeries, s measure.Series) result.Series {
 		})
 	}
 	return out
-}
-
-// seriesSpans returns the spans of hold that a series of windows is cut from.
-func seriesSpans(s *program.Parts, w program.WindowSeries) []measure.Span {
-	for i, at := range s.Places {
-		if at == w.Place && s.Measured.Scopes[i].Spans != nil {
-			return s.Measured.Scopes[i].Spans
-		}
-	}
-	if s.Measured.Holds != nil {
-		return s.Measured.Holds
-	}
-	return []measure.Span{{From: 0, To: math.MaxInt64}}
-}
-
-// seriesStart returns when the scope of a series begins, ns since hold did.
-func seriesStart(s *program.Parts, w program.WindowSeries) int64 { return seriesSpans(s, w)[0].From }
-
-// seriesWindows counts the windows that a series will have in a hold of length ns.
-func seriesWindows(s *program.Parts, w program.WindowSeries, length int64) (n int) {
-	for _, span := range seriesSpans(s, w) {
-		n += int(max(min(span.To, length)-span.From, 0) / w.Every)
-	}
-	return n
 }

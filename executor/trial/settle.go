@@ -69,7 +69,7 @@ func (in *Requests) requestsIn() int {
 // unknown, because some were sent in a warm-up, or may still be in the server.
 func (o *observer) answered() int64 {
 	open := o.control.StopAt.Load() != math.MaxInt64 || o.control.InFlight.Load() > 0
-	if open || o.from != beforeClock || o.requests.requestsIn() < 0 || o.parted {
+	if open || o.from != beforeClock || o.in.Requests.requestsIn() < 0 || o.in.Parts.Measured.Holds != nil {
 		return -1
 	}
 	all, _ := o.folder.Current()

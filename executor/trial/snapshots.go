@@ -50,7 +50,7 @@ func cutHold(length int64, stable *scenario.UntilStable) cutting {
 // snapshot takes the counters when it is time, unless the last question is still open. What is due
 // before the next look waits for its moment in the background.
 func (o *observer) snapshot(ctx context.Context, now int64) {
-	if o.requests.Counters == nil {
+	if o.in.Requests.Counters == nil {
 		return
 	}
 	s, hold := &o.snapshots, o.control.HoldStart.Load()
@@ -76,7 +76,7 @@ func (o *observer) snapshot(ctx context.Context, now int64) {
 		}
 		ctx, cancel := WithGrace(ctx, statsLimit)
 		defer cancel()
-		if c, err := o.requests.count(ctx); err == nil { // the ends of hold say what is wrong
+		if c, err := o.in.Requests.count(ctx); err == nil { // the ends of hold say what is wrong
 			s.taken = append(s.taken, c)
 		}
 	})
@@ -150,7 +150,7 @@ type serverSlice struct {
 // serverSlices returns what the server did in each slice of a hold that began at hold on the run's
 // clock. A slice is left out if the server was not asked near both of its edges.
 func (o *observer) serverSlices(list []measure.Slice, hold int64) (out []serverSlice) {
-	if o.requests.Counters == nil {
+	if o.in.Requests.Counters == nil {
 		return nil
 	}
 	moments := o.moments()
@@ -160,7 +160,7 @@ func (o *observer) serverSlices(list []measure.Slice, hold int64) (out []serverS
 		if a == nil || apartBy(a, hold+s.From) > near || apartBy(b, hold+s.To) > near {
 			continue
 		}
-		growth := observe.Growth(o.requests.Series, a[0], b[0])
+		growth := observe.Growth(o.in.Requests.Series, a[0], b[0])
 		out = append(out, serverSlice{repeat: s.Repeat, from: s.From, readings: growth})
 	}
 	return out

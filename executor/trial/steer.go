@@ -23,13 +23,8 @@ import (
 //	until: others    end of warm-up               when the other members of the group have ended
 //	by the load      end of warm-up               with the ramp, or the last completion of what is sent
 type steering struct {
-	host     *Host
-	node     *program.Node
-	plan     *program.Load
-	deadline int64 // run clock, by max_duration; 0: none
-	control  *drive.Control
-	folder   *measure.Folder
-	aborts   *abortWatch
+	host *Host
+	abortWatch
 	stability
 	end holdEnd
 }
@@ -57,8 +52,7 @@ func newSteering(
 	h *Host, in *Input, p *program.Load, stable *scenario.UntilStable, f *measure.Folder, c *drive.Control,
 ) *steering {
 	return &steering{
-		host: h, node: in.Node, plan: p, deadline: in.Deadline, control: c, folder: f,
-		aborts:    newAbortWatch(in, p, f, c),
+		host: h, abortWatch: newAbortWatch(in, p, f, c),
 		stability: stability{stable: stable, leaves: in.Node.Stability, while: in.Node.While},
 	}
 }
@@ -82,12 +76,12 @@ func (s *steering) decide(now int64) {
 		s.end.stopped = s.interruptedText(begin, now, why)
 		return
 	}
-	if a := s.aborts.look(now); a != nil {
+	if a := s.look(now); a != nil {
 		s.stop()
 		s.abort(a, begin, now)
 		return
 	}
-	_, others := s.node.Stage.Extent.(scenario.UntilOthers)
+	_, others := s.in.Node.Stage.Extent.(scenario.UntilOthers)
 	switch {
 	case begin == 0:
 	case s.plan.Length > 0:
@@ -106,20 +100,20 @@ func (s *steering) stop() { s.control.StopAt.Store(s.host.Clock.Now()) }
 
 // abort ends the run; where `while` steers, the level or the trial alone: it is one that does not hold.
 func (s *steering) abort(a *abortion, begin, now int64) {
-	if len(s.node.While) > 0 {
+	if len(s.in.Node.While) > 0 {
 		s.end.short = CutShort{That: a.that, Why: a.why}
 		s.end.notes.note("aborted", "over after %v: %s", time.Duration(now-begin).Round(time.Millisecond), a.why)
 		return
 	}
 	s.end.aborted = &result.Abort{Assertion: a.id, At: seconds(now - begin), Reason: a.why, InFlight: a.inFlight}
 	s.end.stopped = s.interruptedText(begin, now, a.why)
-	s.host.Abort(fmt.Sprintf("stage %s aborted the run: %s", s.node.ID, a.why))
+	s.host.Abort(fmt.Sprintf("stage %s aborted the run: %s", s.in.Node.ID, a.why))
 }
 
 // interruption says why the trial is to be interrupted, or "".
 func (s *steering) interruption(now int64) string {
-	if s.deadline > 0 && now >= s.deadline {
-		return fmt.Sprintf("max_duration of %s was over", source.Duration(s.node.Stage.MaxDuration))
+	if d := s.in.Deadline; d > 0 && now >= d {
+		return fmt.Sprintf("max_duration of %s was over", source.Duration(s.in.Node.Stage.MaxDuration))
 	}
 	return s.host.Stopped()
 }
