@@ -14,15 +14,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// mostMistakes is how many are told: those of one kind repeat in every row.
+// mostMistakes limits the diagnostics of rows: those of one kind repeat in every row.
 const mostMistakes = 20
 
-// rows makes the tensors of the rows that were read.
-func (b *builder) rows(r *format.Rows) []row {
+// fileRows makes the tensors of the rows that were read.
+func fileRows(b *build, r *format.Rows) []row {
 	b.diags = append(b.diags, r.Diags...)
-	b.unread()
+	checkColumns(b)
 	if r.Tensors != nil {
-		b.fileRecords(r)
+		joinFiles(b, r)
 	}
 	if b.diags.HasErrors() {
 		return nil
@@ -32,7 +32,7 @@ func (b *builder) rows(r *format.Rows) []row {
 		rec := &r.Records[i]
 		made := row{rec: rec, body: rec.Body}
 		if rec.Body == nil {
-			b.tensors(&made)
+			fillRow(b, &made)
 		}
 		if len(b.diags) >= mostMistakes {
 			break
@@ -46,37 +46,37 @@ func (b *builder) rows(r *format.Rows) []row {
 	return rows
 }
 
-// unread refuses columns that make no part of a request of tensors.
-func (b *builder) unread() {
+// checkColumns refuses columns that make no part of a request of tensors.
+func checkColumns(b *build) {
 	for _, c := range b.dataset.Columns {
 		if field := format.ColumnField(c.Field); strings.HasPrefix(field, "inputs.") && field != c.Field {
 			b.fail(c.Pos, "column", "nothing reads %q: model %q takes tensors", c.Field, b.sig.Model).
-				Detail = "name the column after an input: inputs.NAME"
+				Help("name the column after an input: inputs.NAME")
 		}
 	}
 }
 
-// tensors makes the inputs and expected outputs of a row, in the order of the model's ports.
-func (b *builder) tensors(r *row) {
+// fillRow makes the inputs and expected outputs of a row, in the order of the model's ports.
+func fillRow(b *build, r *row) {
 	before := len(b.diags)
-	r.inputs = b.side(r, r.rec.Inputs, b.sig.Inputs, "input")
-	if missing := b.missing(r.inputs); missing != "" && before == len(b.diags) {
+	r.inputs = tensorsOf(b, r, r.rec.Inputs, b.sig.Inputs, "input")
+	if missing := missingInputs(b, r.inputs); missing != "" && before == len(b.diags) {
 		b.fail(r.rec.From.Pos, "missing-tensor", "%s has no data for %s", r.rec.Name(), missing)
 	}
-	wanted := b.wantedOutputs()
+	wanted := wantedOutputs(b)
 	if len(wanted) == 0 {
 		wanted = r.rec.Wanted
 	}
-	r.outputs = b.asked(r, b.side(r, r.rec.Outputs, b.outputsOf(wanted), "output"), wanted)
+	r.outputs = returned(b, r, tensorsOf(b, r, r.rec.Outputs, outputsOf(b, wanted), "output"), wanted)
 	for _, o := range r.rec.Wanted {
-		b.knownIn(r.rec, "output", o.Name, b.sig.Outputs)
-		b.checkClasses(r.rec.From.Pos, r.rec.Name(), o)
+		checkName(b, r.rec, "output", o.Name, b.sig.Outputs)
+		checkClasses(b, r.rec.From.Pos, r.rec.Name(), o)
 	}
 }
 
-// asked are the expected outputs that come back: those that the request asks for, or all. Those
-// left out are told once.
-func (b *builder) asked(r *row, expected []backends.Tensor, wanted []backends.Output) []backends.Tensor {
+// returned keeps the expected outputs that come back: those that the request asks for, or all. It
+// warns once of each that it leaves out.
+func returned(b *build, r *row, expected []backends.Tensor, wanted []backends.Output) []backends.Tensor {
 	if e := b.request.Expect; len(wanted) == 0 || e != nil && !e.Outputs {
 		return expected
 	}
@@ -90,17 +90,16 @@ func (b *builder) asked(r *row, expected []backends.Tensor, wanted []backends.Ou
 			if len(b.request.Outputs) > 0 {
 				pos = b.request.Outputs[0].Pos
 			}
-			b.diags = append(b.diags, source.Diagnostic{
-				Severity: source.Warning, Code: codeUnasked, Pos: pos,
-				Summary: fmt.Sprintf("output %q is expected by %s and not among those asked for: it is not compared",
-					t.Name, r.rec.Name()),
-			})
+			b.warn(pos, codeUnasked,
+				"output %q is expected by %s and not among those asked for: it is not compared", t.Name,
+				r.rec.Name())
 		}
 		return true
 	})
 }
 
-func (b *builder) side(r *row, list []format.Field, ports []backends.Port, what string) []backends.Tensor {
+// tensorsOf makes the tensors of a row for the model's inputs or outputs; what says which.
+func tensorsOf(b *build, r *row, list []format.Field, ports []backends.Port, what string) []backends.Tensor {
 	if len(list) == 0 {
 		return nil
 	}
@@ -114,13 +113,14 @@ func (b *builder) side(r *row, list []format.Field, ports []backends.Port, what 
 		}
 		found += times
 		if times > 1 {
-			b.fail(r.rec.From.Pos, "tensor", "%s: %s %q stands there %d times", r.rec.Name(), what, p.Name, times)
+			b.fail(r.rec.From.Pos, "tensor", "%s: %s %q stands there %d times", r.rec.Name(), what, p.Name,
+				times)
 			continue
 		}
 		if absent(p, v, what) {
 			continue
 		}
-		t, items, err := b.decode(p, v, what)
+		t, items, err := decode(b, p, v, what)
 		switch {
 		case err != nil:
 			b.fail(r.rec.From.Pos, "tensor", "%s, %s %q%s", r.rec.Name(), what, p.Name, err)
@@ -136,7 +136,7 @@ func (b *builder) side(r *row, list []format.Field, ports []backends.Port, what 
 	if found < len(list) {
 		for _, f := range list {
 			if !f.Meta {
-				b.knownIn(r.rec, what, f.Name, ports)
+				checkName(b, r.rec, what, f.Name, ports)
 			}
 		}
 	}
@@ -146,43 +146,29 @@ func (b *builder) side(r *row, list []format.Field, ports []backends.Port, what 
 // absent reports whether a value means that the row has none. Of strings that a model needs, an
 // empty cell is the empty string.
 func absent(p *backends.Port, v *format.Value, what string) bool {
-	switch v.Form {
-	case format.Cell:
-		return len(strings.TrimSpace(string(v.Text))) == 0 &&
-			(p.Type != tensor.Bytes || p.Optional || what == "output")
-	case format.JSONAny:
-		return string(v.Text) == "null"
-	case format.JSONTensor, format.Content, format.V2JSON, format.V2Raw, format.ArrayRow:
+	if v.Form == format.Cell {
+		return len(bytes.TrimSpace(v.Text)) == 0 && (p.Type != tensor.Bytes || p.Optional || what == "output")
 	}
-	return false
+	return v.Form == format.JSONAny && string(v.Text) == "null"
 }
 
-// knownIn refuses a name that the model does not have.
-func (b *builder) knownIn(rec *format.Record, what, name string, ports []backends.Port) {
-	allowed := portNames(ports)
-	if slices.Contains(allowed, name) {
+// checkName refuses a name in a row that the model does not have.
+func checkName(b *build, rec *format.Record, what, name string, ports []backends.Port) {
+	if findPort(ports, name) != nil {
 		return
 	}
-	d := b.fail(rec.From.Pos, "unknown-tensor", "%s: model %q has no %s %q", rec.Name(), b.sig.Model, what, name)
-	d.Allowed, d.Nearest = allowed, source.Nearest(name, allowed)
+	d := b.checkPort(rec.From.Pos, rec.Name(), what, name, ports)
 	switch {
-	case (name == "shape" || name == "content" || name == "b64") && len(allowed) > 0:
-		d.Detail = fmt.Sprintf(`put it inside the tensor: {"%s": {"content": […], "shape": […]}}`, allowed[0])
+	case (name == "shape" || name == "content" || name == "b64") && len(ports) > 0:
+		d.Detail = fmt.Sprintf(`put it inside the tensor: {"%s": {"content": […], "shape": […]}}`,
+			ports[0].Name)
 	case rec.From.Unit == "line" && b.dataset.Columns == nil:
 		d.Detail = "say under `columns` which ones are read: columns: {inputs.NAME: column}"
 	}
 }
 
-func portNames(ports []backends.Port) []string {
-	var out []string
-	for _, p := range ports {
-		out = append(out, p.Name)
-	}
-	return out
-}
-
-// parametersOf are the parameters of a row.
-func (b *builder) parametersOf(rec *format.Record) []backends.Parameter {
+// parametersOf returns the parameters of a row.
+func parametersOf(b *build, rec *format.Record) []backends.Parameter {
 	var out []backends.Parameter
 	body := slices.ContainsFunc(rec.Inputs, func(f format.Field) bool { return f.Value.Type != "" })
 	for _, f := range rec.Parameters {
@@ -212,67 +198,63 @@ const wholeRaw = "binary_data_output"
 // isWhole reports whether a number is written without a fraction and an exponent.
 func isWhole(text []byte) bool { return !bytes.ContainsAny(text, ".eE") }
 
-// fileRecords makes rows of files that are one tensor each, now that the model says which.
-func (b *builder) fileRecords(r *format.Rows) {
+// joinFiles makes rows of files that are one tensor each, now that the model says which.
+func joinFiles(b *build, r *format.Rows) {
 	rows := map[string][]format.Value{}
 	var firsts []*format.TensorFile // of each tensor
-	var order []string
+	var order []*backends.Port
 	for i := range r.Tensors {
 		f := &r.Tensors[i]
-		p, ok := b.portOf(f)
-		if !ok {
+		p := portOf(b, f)
+		if p == nil {
 			continue
 		}
-		if n := f.Rows(p); n > format.MaxRows {
+		if n := f.Rows(*p); n > format.MaxRows {
 			b.fail(f.From.Pos, "data-size", "%s has %d rows, no more than %d can be held",
 				f.From.Name, n, format.MaxRows)
 			return
 		}
 		if rows[p.Name] == nil {
-			order, firsts = append(order, p.Name), append(firsts, f)
+			order, firsts = append(order, p), append(firsts, f)
 		}
-		rows[p.Name] = append(rows[p.Name], f.Values(p)...)
+		rows[p.Name] = append(rows[p.Name], f.Values(*p)...)
 	}
-	for i, name := range order {
-		if n, first := len(rows[name]), len(rows[order[0]]); n != first {
+	for i, p := range order {
+		if n, first := len(rows[p.Name]), len(rows[order[0].Name]); n != first {
 			b.fail(firsts[i].From.Pos, "tensor", "%s has %d rows, %s has %d",
 				firsts[i].From.Name, n, firsts[0].From.Name, first)
 			return
 		}
 	}
-	outputs := portNames(b.sig.Outputs)
-	for i := range order {
-		for n, v := range rows[order[i]] {
+	for i, p := range order {
+		isInput := findPort(b.sig.Inputs, p.Name) != nil
+		for n, v := range rows[p.Name] {
 			if i == 0 {
 				r.Records = append(r.Records, format.Record{From: firsts[0].From, Stream: -1, Number: n})
 			}
-			rec, f := &r.Records[n], format.Field{Name: order[i], Value: v}
-			if slices.Contains(outputs, f.Name) && !slices.Contains(portNames(b.sig.Inputs), f.Name) {
-				rec.Outputs = append(rec.Outputs, f)
-			} else {
-				rec.Inputs = append(rec.Inputs, f)
+			list := &r.Records[n].Outputs
+			if isInput {
+				list = &r.Records[n].Inputs
 			}
+			*list = append(*list, format.Field{Name: p.Name, Value: v})
 		}
 	}
 }
 
-// portOf is the input or output that a file is named after, else the only input of the model. In a
-// folder every file is named after one.
-func (b *builder) portOf(f *format.TensorFile) (backends.Port, bool) {
+// portOf returns the input or output that a file is named after, else the only input of the model; nil,
+// with a diagnostic, if there is none. In a folder every file is named after one.
+func portOf(b *build, f *format.TensorFile) *backends.Port {
 	all := slices.Concat(b.sig.Inputs, b.sig.Outputs)
 	for _, name := range [...]string{f.Name, format.Stem(f.Name)} {
-		for _, p := range all {
-			if p.Name == name {
-				return p, true
-			}
+		if p := findPort(all, name); p != nil {
+			return p
 		}
 	}
 	if b.dataset.Dir == nil && len(b.sig.Inputs) == 1 {
-		return b.sig.Inputs[0], true
+		return &b.sig.Inputs[0]
 	}
 	allowed := portNames(all)
-	d := b.fail(f.From.Pos, "unknown-tensor", "%s is named after no input or output of model %q",
-		f.From.Name, b.sig.Model)
-	d.Allowed, d.Nearest = allowed, source.Nearest(format.Stem(f.Name), allowed)
-	return backends.Port{}, false
+	b.fail(f.From.Pos, "unknown-tensor", "%s is named after no input or output of model %q",
+		f.From.Name, b.sig.Model).Among(source.Nearest(format.Stem(f.Name), allowed), allowed)
+	return nil
 }

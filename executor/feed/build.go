@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxData caps the bytes of one stage's tensors: they are all held in memory while the clock runs.
+// maxData limits the bytes of one stage's tensors, which are all in memory while the clock runs.
 const maxData = 2 << 30
 
 // Codes of diagnostics about data.
@@ -27,36 +27,19 @@ var errTooMuch = fmt.Errorf("the data of this stage is more than %d GiB; lower `
 // row is one row of a dataset for one model: tensors without the batch dimension where the model
 // has one.
 type row struct {
-	rec     *format.Record // nil: the row was drawn
-	number  int            // of a drawn row
+	rec     *format.Record
 	inputs  []backends.Tensor
 	outputs []backends.Tensor // expected
 	items   int64             // of a body that has the batch dimension; 0: one
 	body    []byte            // a whole request; nil: it is made of inputs
 }
 
-func (r *row) name() string {
-	if r.rec == nil {
-		return fmt.Sprintf("generated row %d", r.number)
-	}
-	return r.rec.Name()
-}
-
-// wanted are the outputs that the row itself asks for.
-func (r *row) wanted() []backends.Output {
-	if r.rec == nil {
-		return nil
-	}
-	return r.rec.Wanted
-}
-
-// Built is what a stage sends: its requests, and how they belong together.
+// Built holds the requests of a stage, and how they belong together.
 type Built struct {
 	Requests []backends.Request
 	Rows     int // of the data
-	// Streams are sequences of requests: each is the indexes of its steps in Requests, in their
-	// order. nil: the data has no sequences. Every request is in exactly one stream, and streams
-	// come in the order of the data.
+	// Streams are sequences of requests, in the order of the data: each is the indexes of its steps in
+	// Requests, in their order. nil: the data has no sequences. Every request is in exactly one stream.
 	Streams [][]int
 	// Delays are the pauses after the replies that rows ask for, ns, by request; nil: no row does.
 	// -1: this one does not.
@@ -64,45 +47,42 @@ type Built struct {
 }
 
 // Build makes the requests of a stage, one for each distinct batch of rows, checked against what
-// the model takes. Its diagnostics stand at the plan's lines; nothing has been sent for inference
-// when they appear.
+// the model takes. Its diagnostics are placed in the plan; nothing has been sent for inference when
+// they are made.
 func Build(
 	d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64,
 ) (Built, source.Diagnostics) {
-	b := &builder{dataset: d, request: r, sig: sig, seed: seed}
-	b.checkBatch()
+	b := &build{dataset: d, request: r, sig: sig, seed: seed}
+	checkBatch(b)
 	if d.Source != "bodies" {
-		b.checkNames()
+		checkNames(b)
 	}
 	var rows []row
 	switch {
 	case d.Generate != nil:
-		rows = b.generate()
+		rows = generate(b)
 	case format.Readable(d):
-		rows = b.rows(format.Read(d))
+		rows = fileRows(b, format.Read(d))
 	default:
 		b.fail(d.Pos, codeUnbuilt, "this version cannot read this data yet")
 	}
 	if b.diags.HasErrors() {
 		return Built{}, b.diags
 	}
-	b.nothingExpected(rows)
-	b.checkEmpty(rows)
-	built := Built{Rows: len(rows), Streams: b.streams(rows)}
-	built.Requests = b.batches(rows)
-	built.Delays = b.delays(rows, len(built.Requests))
+	checkExpected(b, rows)
+	checkEmpty(b, rows)
+	built := Built{Rows: len(rows), Streams: streamsOf(b, rows)}
+	built.Requests = requestsOf(b, rows)
+	built.Delays = delaysOf(b, rows, len(built.Requests))
 	if b.diags.HasErrors() {
 		return Built{}, b.diags
 	}
 	return built, b.diags
 }
 
-// streams are the sequences of the rows: lists of steps, or rows of one session_id. The steps of a
-// sequence go one by one: a server joins those of different ones.
-func (b *builder) streams(rows []row) [][]int {
-	if len(rows) == 0 || rows[0].rec == nil {
-		return nil
-	}
+// streamsOf returns the sequences of the rows: lists of steps, or rows of one session_id. The steps of
+// a sequence are sent one by one: a server joins those of different ones.
+func streamsOf(b *build, rows []row) [][]int {
 	streams := grouped(len(rows), func(i int) *format.Record { return rows[i].rec })
 	if streams != nil && b.request.Batch > 1 {
 		b.fail(b.request.BatchPos, "batch",
@@ -111,7 +91,7 @@ func (b *builder) streams(rows []row) [][]int {
 	return streams
 }
 
-// grouped are the sequences that n records make, each the numbers of its own; nil: they stand alone.
+// grouped returns the sequences of n records, each as the numbers of its records; nil: there are none.
 func grouped(n int, at func(int) *format.Record) (streams [][]int) {
 	if n == 0 || at(0).Stream < 0 && at(0).Session == "" {
 		return nil
@@ -138,27 +118,71 @@ func grouped(n int, at func(int) *format.Record) (streams [][]int) {
 	return streams
 }
 
-type builder struct {
+// build holds what the steps that make the requests of a stage share. Its methods add diagnostics,
+// nothing else.
+type build struct {
 	dataset *scenario.Dataset
 	request *scenario.Request
 	sig     backends.Signature
 	seed    uint64
-	bytes   int64                      // held so far
-	files   map[string]backends.Tensor // made of the files of generators, by input
-	unasked []string                   // expected outputs that are not asked for
+	bytes   int64    // of the tensors that were made
+	unasked []string // expected outputs that are not asked for
 	diags   source.Diagnostics
 }
 
-func (b *builder) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
-	b.diags = append(b.diags, source.Diagnostic{
-		Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...),
-	})
+func (b *build) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
+	b.diags = append(b.diags, source.Errorf(code, format, args...).At("", pos, 0))
 	return &b.diags[len(b.diags)-1]
 }
 
-// nothingExpected refuses to compare outputs within tolerances, or a share of them, where no row
+func (b *build) warn(pos source.Pos, code, format string, args ...any) {
+	b.diags = append(b.diags, source.Warnf(code, format, args...).At("", pos, 0))
+}
+
+// checkPort refuses a name that is not among the model's inputs or outputs, which what says, and
+// returns the diagnostic. of names the row that has it, "" for the plan.
+func (b *build) checkPort(pos source.Pos, of, what, name string, ports []backends.Port) *source.Diagnostic {
+	if findPort(ports, name) != nil {
+		return nil
+	}
+	allowed := portNames(ports)
+	return b.fail(pos, "unknown-tensor", "%smodel %q has no %s %q", prefixed(of), b.sig.Model, what, name).
+		Among(source.Nearest(name, allowed), allowed)
+}
+
+// prefixed returns the beginning of a message about a row, "" for the plan.
+func prefixed(row string) string {
+	if row == "" {
+		return ""
+	}
+	return row + ": "
+}
+
+func portNames(ports []backends.Port) []string {
+	var out []string
+	for _, p := range ports {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// findPort returns the port of a name, nil if there is none.
+func findPort(ports []backends.Port, name string) *backends.Port {
+	for i := range ports {
+		if ports[i].Name == name {
+			return &ports[i]
+		}
+	}
+	return nil
+}
+
+func hasTensor(list []backends.Tensor, name string) bool {
+	return slices.ContainsFunc(list, func(t backends.Tensor) bool { return t.Name == name })
+}
+
+// checkExpected refuses to compare outputs within tolerances, or a share of them, where no row
 // has any: nothing could fail.
-func (b *builder) nothingExpected(rows []row) {
+func checkExpected(b *build, rows []row) {
 	e := b.request.Expect
 	if e == nil || b.dataset.Generate != nil || !e.Outputs ||
 		e.Relative == 0 && e.Absolute == 0 && (e.Sample == 1 || len(e.Fields) > 0) ||
@@ -166,15 +190,15 @@ func (b *builder) nothingExpected(rows []row) {
 		return
 	}
 	b.fail(e.Pos, "nothing-expected", "no row has outputs to compare with").
-		Detail = "give them under \"validation_data\" of the file, or as the `outputs` of its rows"
+		Help("give them under \"validation_data\" of the file, or as the `outputs` of its rows")
 }
 
-func (b *builder) checkBatch() {
+func checkBatch(b *build) {
 	batch := b.request.Batch
 	switch {
 	case batch > 1 && !b.sig.Batched:
 		b.fail(b.request.BatchPos, "batch", "model %q takes no batches, batch is %d", b.sig.Model, batch).
-			Detail = "the model's max_batch_size is 0: remove `batch`, or put the dimension into `shapes`"
+			Help("the model's max_batch_size is 0: remove `batch`, or put the dimension into `shapes`")
 	case b.sig.Batched && b.sig.MaxBatch > 0 && batch > b.sig.MaxBatch:
 		b.fail(b.request.BatchPos, "batch", "batch is %d, model %q takes at most %d",
 			batch, b.sig.Model, b.sig.MaxBatch)
@@ -182,62 +206,62 @@ func (b *builder) checkBatch() {
 }
 
 // checkNames refuses names of inputs and outputs that the model does not have.
-func (b *builder) checkNames() {
-	inputs, outputs := portNames(b.sig.Inputs), portNames(b.sig.Outputs)
-	if len(inputs) == 0 {
-		b.fail(b.dataset.Pos, "no-inputs", "the server does not say which inputs model %q takes", b.sig.Model).
-			Detail = "its metadata lists none; without names, datatypes and shapes no request can be made"
+func checkNames(b *build) {
+	if len(b.sig.Inputs) == 0 {
+		b.fail(b.dataset.Pos, "no-inputs", "the server does not say which inputs model %q takes",
+			b.sig.Model).
+			Help("its metadata lists none; without names, datatypes and shapes no request can be made")
 		return
 	}
 	for _, s := range b.request.Shapes {
-		b.known(s.Pos, "input", s.Input, inputs)
+		b.checkPort(s.Pos, "", "input", s.Input, b.sig.Inputs)
 	}
-	for _, o := range b.request.Outputs {
-		b.known(o.Pos, "output", o.Name, outputs)
-		b.checkClasses(o.Pos, "", backends.Output{Name: o.Name, Classification: o.Classification})
+	for i, o := range wantedOutputs(b) {
+		pos := b.request.Outputs[i].Pos
+		b.checkPort(pos, "", "output", o.Name, b.sig.Outputs)
+		checkClasses(b, pos, "", o)
 	}
 	if b.dataset.Generate != nil {
 		for _, g := range b.dataset.Generate.Inputs {
-			b.known(g.Pos, "input", g.Input, inputs)
+			b.checkPort(g.Pos, "", "input", g.Input, b.sig.Inputs)
 		}
 	}
 	for _, p := range b.sig.Inputs {
 		if p.Type.Size() < 0 {
-			b.fail(b.dataset.Pos, "datatype", "input %q of model %q has the datatype %s, which Sluice does not know",
-				p.Name, b.sig.Model, p.Type)
+			b.fail(b.dataset.Pos, "datatype",
+				"input %q of model %q has the datatype %s, which Sluice does not know", p.Name, b.sig.Model,
+				p.Type)
 		}
 	}
 }
 
-func (b *builder) known(pos source.Pos, what, name string, allowed []string) {
-	if slices.Contains(allowed, name) {
-		return
+// shapeOf returns the shape of one row's tensor for a port: that of the row, else that of the plan's
+// `shapes`, else the model's, where one free dimension follows from the number of elements.
+func shapeOf(b *build, p *backends.Port, given []int64, elements int64) ([]int64, error) {
+	if given == nil {
+		given = plannedShape(b, p)
 	}
-	d := b.fail(pos, "unknown-tensor", "model %q has no %s %q", b.sig.Model, what, name)
-	d.Allowed, d.Nearest = allowed, source.Nearest(name, allowed)
-}
-
-// shape is the shape of one row's tensor for a port: what the row says, else what the plan's
-// `shapes` say, else the model's, where one free dimension follows from the number of elements.
-func (b *builder) shape(p *backends.Port, given []int64, elements int64) ([]int64, error) {
-	want := given
-	if want == nil {
-		for _, s := range b.request.Shapes {
-			if s.Input == p.Name {
-				want = s.Dims
-			}
-		}
-	}
-	if want != nil {
-		return want, fits(want, p.Shape)
+	if given != nil {
+		return given, fits(given, p.Shape)
 	}
 	return infer(p.Shape, elements)
+}
+
+// plannedShape returns the shape that the plan gives an input, nil if it gives none.
+func plannedShape(b *build, p *backends.Port) []int64 {
+	for _, s := range slices.Backward(b.request.Shapes) {
+		if s.Input == p.Name {
+			return s.Dims
+		}
+	}
+	return nil
 }
 
 // fits checks a shape against a model's, where -1 takes any size.
 func fits(got, model []int64) error {
 	if len(got) != len(model) {
-		return fmt.Errorf("shape %v has %d dimensions, the model's %v has %d", got, len(got), model, len(model))
+		return fmt.Errorf("shape %v has %d dimensions, the model's %v has %d", got, len(got), model,
+			len(model))
 	}
 	for i := range got {
 		if got[i] < 0 || model[i] >= 0 && got[i] != model[i] {
@@ -247,8 +271,8 @@ func fits(got, model []int64) error {
 	return nil
 }
 
-// infer gives the one free dimension of model the size that holds elements (-1: unknown, then no
-// dimension may be free).
+// infer returns the model's shape with its one free dimension of the size that holds elements (-1:
+// unknown, then no dimension may be free).
 func infer(model []int64, elements int64) ([]int64, error) {
 	free, fixed := -1, int64(1)
 	for i, d := range model {
@@ -257,7 +281,8 @@ func infer(model []int64, elements int64) ([]int64, error) {
 			continue
 		}
 		if free >= 0 || elements < 0 {
-			return nil, fmt.Errorf("the model's shape %v has dimensions of any size: say which under `shapes`", model)
+			return nil, fmt.Errorf(
+				"the model's shape %v has dimensions of any size: say which under `shapes`", model)
 		}
 		free = i
 	}
@@ -288,11 +313,11 @@ func headers(list []scenario.Pair) []backends.Header {
 	return out
 }
 
-// missing lists the inputs that a row lacks and the model needs.
-func (b *builder) missing(inputs []backends.Tensor) string {
+// missingInputs lists the inputs that a row lacks and the model needs.
+func missingInputs(b *build, inputs []backends.Tensor) string {
 	var out []string
 	for _, p := range b.sig.Inputs {
-		if !p.Optional && !slices.ContainsFunc(inputs, func(t backends.Tensor) bool { return t.Name == p.Name }) {
+		if !p.Optional && !hasTensor(inputs, p.Name) {
 			out = append(out, fmt.Sprintf("%q", p.Name))
 		}
 	}

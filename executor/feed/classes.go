@@ -17,7 +17,7 @@ var classifiable = []tensor.DataType{
 	tensor.FP32, tensor.FP64,
 }
 
-// asClasses is an output of which classes are asked for, as it comes: texts, of which there are no
+// asClasses returns an output of which classes are asked for as it comes: texts, of which there are no
 // more than it has elements.
 func asClasses(p backends.Port, classes int64) backends.Port {
 	n := int64(-1)
@@ -27,97 +27,89 @@ func asClasses(p backends.Port, classes int64) backends.Port {
 	return backends.Port{Name: p.Name, Type: tensor.Bytes, Shape: []int64{n}}
 }
 
-// wantedOutputs are the outputs that the plan asks for.
-func (b *builder) wantedOutputs() []backends.Output {
+// wantedOutputs returns the outputs that the plan asks for.
+func wantedOutputs(b *build) []backends.Output {
 	var list []backends.Output
 	for _, o := range b.request.Outputs {
 		list = append(list,
-			backends.Output{Name: o.Name, Classification: o.Classification, Parameters: parameters(o.Parameters)})
+			backends.Output{
+				Name: o.Name, Classification: o.Classification,
+				Parameters: parameters(o.Parameters),
+			})
 	}
 	return list
 }
 
-// outputsOf are the model's outputs as a request for these gives them.
-func (b *builder) outputsOf(wanted []backends.Output) []backends.Port {
-	if !slices.ContainsFunc(wanted, func(o backends.Output) bool { return o.Classification > 0 }) {
-		return b.sig.Outputs
-	}
-	ports := slices.Clone(b.sig.Outputs)
+// outputsOf returns the model's outputs as a request for these gives them.
+func outputsOf(b *build, wanted []backends.Output) []backends.Port {
+	ports := b.sig.Outputs
 	for _, o := range wanted {
-		i := slices.IndexFunc(ports, func(p backends.Port) bool { return p.Name == o.Name })
-		if i >= 0 && o.Classification > 0 {
-			ports[i] = asClasses(ports[i], o.Classification)
+		if o.Classification == 0 || findPort(ports, o.Name) == nil {
+			continue
 		}
+		ports = slices.Clone(ports)
+		p := findPort(ports, o.Name)
+		*p = asClasses(*p, o.Classification)
 	}
 	return ports
 }
 
-// checkClasses refuses classes that the server cannot give. whose is the row that asks for them, ""
+// checkClasses refuses classes that the server cannot give. of names the row that asks for them, ""
 // for the plan.
-func (b *builder) checkClasses(pos source.Pos, whose string, o backends.Output) {
-	i := slices.IndexFunc(b.sig.Outputs, func(p backends.Port) bool { return p.Name == o.Name })
-	if o.Classification == 0 || i < 0 {
+func checkClasses(b *build, pos source.Pos, of string, o backends.Output) {
+	p := findPort(b.sig.Outputs, o.Name)
+	if o.Classification == 0 || p == nil {
 		return
 	}
-	if whose != "" {
-		whose += ": "
-	}
-	p := b.sig.Outputs[i]
+	of = prefixed(of)
 	switch {
 	case !b.sig.Classes:
 		b.fail(pos, codeClasses,
 			"%soutput %q is wanted as classes, and the server does not list the extension \"classification\"",
-			whose, o.Name)
+			of, o.Name)
 	case !slices.Contains(classifiable, p.Type):
-		d := b.fail(pos, codeClasses, "%soutput %q of model %q is %s, of which there are no classes",
-			whose, o.Name, b.sig.Model, p.Type)
 		var types []string
 		for _, t := range classifiable {
 			types = append(types, string(t))
 		}
-		d.Detail = "a server makes classes of these only: " + strings.Join(types, ", ")
+		b.fail(pos, codeClasses, "%soutput %q of model %q is %s, of which there are no classes",
+			of, o.Name, b.sig.Model, p.Type).
+			Help("a server makes classes of these only: " + strings.Join(types, ", "))
 	case slices.Contains(p.Shape, 0):
 		b.fail(pos, codeClasses,
 			"%soutput %q of model %q has the shape %v, without an element of which there could be classes",
-			whose, o.Name, b.sig.Model, p.Shape).
-			Detail = wholeInstead
+			of, o.Name, b.sig.Model, p.Shape).Help(wholeInstead)
 	}
 }
 
-// wholeInstead is what to do about an output that has no elements: asked for classes of nothing,
+// wholeInstead says what to do about an output that has no elements: asked for classes of nothing,
 // some versions of Triton end.
 const wholeInstead = "remove `classification`: the output then comes whole"
 
 // checkEmpty refuses classes of outputs whose size is the model's to decide, in requests all of
-// whose inputs are without an element: nothing comes of nothing.
-func (b *builder) checkEmpty(rows []row) {
-	for i := range rows {
-		r := &rows[i]
+// whose inputs are without an element: nothing comes of nothing. It reports the first.
+func checkEmpty(b *build, rows []row) {
+	for _, r := range rows {
 		if len(r.inputs) == 0 ||
-			slices.ContainsFunc(r.inputs, func(t backends.Tensor) bool { return !slices.Contains(t.Shape, 0) }) {
+			slices.ContainsFunc(r.inputs,
+				func(t backends.Tensor) bool { return !slices.Contains(t.Shape, 0) }) {
 			continue
 		}
-		for _, o := range b.request.Outputs {
-			if b.emptied(o.Pos, r, backends.Output{Name: o.Name, Classification: o.Classification}) {
-				return // and in other rows
+		planned := wantedOutputs(b)
+		for i, o := range slices.Concat(planned, r.rec.Wanted) {
+			p := findPort(b.sig.Outputs, o.Name)
+			if o.Classification == 0 || p == nil || !slices.Contains(p.Shape, -1) {
+				continue
 			}
-		}
-		for _, o := range r.wanted() {
-			if b.emptied(r.rec.From.Pos, r, o) {
-				return
+			pos := r.rec.From.Pos
+			if i < len(planned) {
+				pos = b.request.Outputs[i].Pos
 			}
+			b.fail(pos, codeClasses,
+				"%s: input %q has the shape %v, without an element of which there could be classes in "+
+					"output %q",
+				r.rec.Name(), r.inputs[0].Name, r.inputs[0].Shape, o.Name).Help(wholeInstead)
+			return
 		}
 	}
-}
-
-func (b *builder) emptied(pos source.Pos, r *row, o backends.Output) bool {
-	i := slices.IndexFunc(b.sig.Outputs, func(p backends.Port) bool { return p.Name == o.Name })
-	if o.Classification == 0 || i < 0 || !slices.Contains(b.sig.Outputs[i].Shape, -1) {
-		return false
-	}
-	b.fail(pos, codeClasses,
-		"%s: input %q has the shape %v, without an element of which there could be classes in output %q",
-		r.name(), r.inputs[0].Name, r.inputs[0].Shape, o.Name).
-		Detail = wholeInstead
-	return true
 }

@@ -1,16 +1,14 @@
 package feed
 
 import (
-	"fmt"
-
 	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Check reads what a dataset names as far as that is possible without a model: what validate can
-// know. rows is how many it has, 0 where only the model tells. A form of data that cannot be read
-// yet is left alone: the plan says so.
+// Check reads a dataset as far as that is possible without a model, for validate. rows counts its rows,
+// 0 if only the model decides; streams counts the steps of each of its sequences. A form of data that
+// cannot be read yet has no diagnostic here: the plan has one.
 func Check(d *scenario.Dataset) (rows int, streams []int, diags source.Diagnostics) {
 	switch {
 	case d.Generate != nil:
@@ -29,11 +27,9 @@ func Check(d *scenario.Dataset) (rows int, streams []int, diags source.Diagnosti
 // Times returns the timestamps of a dataset's rows, ns, ascending, for a schedule without a file.
 func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	fail := func(pos source.Pos, format string, args ...any) source.Diagnostics {
-		return source.Diagnostics{{
-			Severity: source.Error, Code: "timestamps", Pos: pos, Summary: fmt.Sprintf(format, args...),
-			Detail: `a row says when it is due by "timestamp": [ms], or in units of the data's time_unit; ` +
-				"times without requests stand in a file of their own: schedule: {file: …}",
-		}}
+		return source.Diagnostics{source.Errorf("timestamps", format, args...).
+			Help(`a row says when it is due by "timestamp": [ms], or in units of the data's time_unit; `+
+				"times without requests stand in a file of their own: schedule: {file: …}").At("", pos, 0)}
 	}
 	switch {
 	case d.Generate != nil:
@@ -41,10 +37,10 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	case d.Format == format.Mooncake && d.Files != nil:
 		return format.TraceTimes(d, fail)
 	case !format.Readable(d):
-		return nil, source.Diagnostics{{
-			Severity: source.Error, Code: codeUnbuilt, Pos: d.Pos,
-			Summary: "this version cannot read the timestamps of this data yet",
-		}}
+		return nil, source.Diagnostics{
+			source.Errorf(codeUnbuilt, "this version cannot read the timestamps of this data yet").At("",
+				d.Pos, 0),
+		}
 	}
 	r := format.Read(d)
 	if r.Diags.HasErrors() {
@@ -70,7 +66,8 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 			return nil, fail(rec.From.Pos, "%s: %s", rec.Name(), err)
 		}
 		if i > 0 && at < times[i-1] {
-			return nil, fail(rec.From.Pos, "%s is due before the row in front of it; times must ascend", rec.Name())
+			return nil, fail(rec.From.Pos, "%s is due before the row in front of it; times must ascend",
+				rec.Name())
 		}
 		times[i] = at
 	}

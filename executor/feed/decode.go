@@ -12,10 +12,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/feed/format"
 )
 
-// decode makes a tensor of a value, and says how many items of a batch it holds where it has the
-// batch dimension (else 0). The error text starts where the tensor's name ends: "[3]: …" or ": …".
-func (b *builder) decode(
-	p *backends.Port, v *format.Value, what string,
+// decode makes a tensor of a value, and returns the number of items of a batch if it has the batch
+// dimension, else 0. The text of an error begins where the tensor's name ends: "[3]: …" or ": …".
+func decode(b *build, p *backends.Port, v *format.Value, what string,
 ) (t backends.Tensor, items int64, err error) {
 	t = backends.Tensor{Name: p.Name, Type: p.Type}
 	if v.Type != "" && v.Type != string(p.Type) {
@@ -23,7 +22,7 @@ func (b *builder) decode(
 	}
 	n := int64(-1)
 	if v.Form == format.Content {
-		n = b.fixedElements(p)
+		n = fixedElements(b, p)
 	}
 	e, err := v.Elements(p.Type, n)
 	if err != nil {
@@ -31,18 +30,18 @@ func (b *builder) decode(
 	}
 	shape := e.Shape
 	if v.Type != "" {
-		if items, shape, err = b.withoutBatch(p, shape); err != nil {
+		if items, shape, err = withoutBatch(b, p, shape); err != nil {
 			return t, 0, err
 		}
 	}
 	if shape == nil {
-		shape = b.fromNesting(p, e.Nested)
+		shape = fromNesting(b, p, e.Nested)
 	}
 	each := e.Count / max(items, 1)
 	if what == "output" && shape == nil {
 		t.Shape, err = infer(p.Shape, each)
 	} else {
-		t.Shape, err = b.shape(p, shape, each)
+		t.Shape, err = shapeOf(b, p, shape, each)
 	}
 	if err != nil {
 		return t, 0, fmt.Errorf(": %w", err)
@@ -64,8 +63,8 @@ func (b *builder) decode(
 	return t, items, nil
 }
 
-// wrongCount says what a shape takes and what there is. A file that was meant to be read in another
-// way is told.
+// wrongCount describes the elements that a shape takes and those found, and what is wrong with a file
+// that was meant to be read in another way.
 func wrongCount(shape []int64, t tensor.DataType, want, got int64, v *format.Value) string {
 	text := fmt.Sprintf("shape %v has %d elements, %d found", shape, want, got)
 	if size := int64(t.Size()); size > 0 {
@@ -78,7 +77,7 @@ func wrongCount(shape []int64, t tensor.DataType, want, got int64, v *format.Val
 }
 
 // withoutBatch takes the batch dimension off a shape that has it.
-func (b *builder) withoutBatch(p *backends.Port, shape []int64) (int64, []int64, error) {
+func withoutBatch(b *build, p *backends.Port, shape []int64) (int64, []int64, error) {
 	if !b.sig.Batched || p.ShapeTensor {
 		return 0, shape, nil
 	}
@@ -90,7 +89,7 @@ func (b *builder) withoutBatch(p *backends.Port, shape []int64) (int64, []int64,
 
 // fromNesting takes the shape from how the lists are nested, where that says more than a flat list.
 // A leading 1 beyond the model's dimensions is the batch.
-func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
+func fromNesting(b *build, p *backends.Port, nested []int64) []int64 {
 	switch {
 	case len(nested) < 2:
 		return nil
@@ -100,13 +99,11 @@ func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
 	return nested
 }
 
-// fixedElements is how many elements the plan's shape, or the model's, takes; -1: any number.
-func (b *builder) fixedElements(p *backends.Port) int64 {
-	shape := p.Shape
-	for _, s := range b.request.Shapes {
-		if s.Input == p.Name {
-			shape = s.Dims
-		}
+// fixedElements returns the number of elements that the plan's shape, or the model's, takes; -1: any.
+func fixedElements(b *build, p *backends.Port) int64 {
+	shape := plannedShape(b, p)
+	if shape == nil {
+		shape = p.Shape
 	}
 	if slices.Contains(shape, -1) {
 		return -1

@@ -7,14 +7,14 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// drawFrom takes one number from d.
+// drawFrom draws one number from d.
 func drawFrom(d scenario.Dist, rng *rand.Rand) float64 { return quantile(&d, unit(rng.Uint64())) }
 
-// unit makes a number between 0 and 1, neither of them, of random bits: the middle of one of 2⁵³
+// unit returns a number between 0 and 1, neither of them, from random bits: the middle of one of 2⁵³
 // equal parts.
 func unit(bits uint64) float64 { return (float64(bits>>11) + 0.5) / (1 << 53) }
 
-// quantile is the value below which a share u of d lies: a draw from one uniform number, so that it
+// quantile returns the value below which a share u of d lies: a draw from one uniform number, so that it
 // can be drawn by arrival number too, without a generator whose state depends on who drew before.
 // Normal and lognormal have the mean and standard deviation of the numbers themselves; whatever the
 // shape, Min and Max cut.
@@ -44,10 +44,10 @@ func quantile(d *scenario.Dist, u float64) float64 {
 	return v
 }
 
-// normal is the quantile of the standard normal distribution.
+// normal returns the quantile of the standard normal distribution.
 func normal(u float64) float64 { return math.Sqrt2 * math.Erfinv(2*u-1) }
 
-// weighted is the index that a share u of all weights falls on; equal weights where there are none.
+// weighted returns the index that a share u of all weights falls on; nil weights are equal.
 func weighted(weights []float64, n int, u float64) int {
 	if weights == nil {
 		return min(int(u*float64(n)), n-1)
@@ -65,7 +65,8 @@ func weighted(weights []float64, n int, u float64) int {
 	return n - 1
 }
 
-// Expected is the mean and the standard deviation of a whole number of at least 1 that is drawn from d.
+// Expected returns the mean and the standard deviation of a whole number of at least 1 that is drawn
+// from d.
 func Expected(d scenario.Dist) (mean, sd float64) {
 	const draws = 1 << 12
 	sum, squares := 0.0, 0.0

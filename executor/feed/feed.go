@@ -1,11 +1,10 @@
-// Package feed says what is sent next: it turns the plan's data and the model's signature into
-// requests before the clock starts, and hands out their encoded form while it runs.
-//
-// It is not: a clock, a transport, a parser of plans.
+// Package feed turns the plan's data and the model's signature into requests before the clock starts,
+// and hands out their encoded form while it runs. It has no clock and no transport, and parses no plans.
 package feed
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -25,7 +24,7 @@ type Source interface {
 type Turn struct {
 	Call   *backends.Call
 	Fields backends.Fields
-	Pool   int    // which of the player's pools of lanes it goes out on: one for each target of the stage
+	Pool   int    // of the player's pools of lanes, one for each target of the stage
 	Think  int64  // ns of pause after its reply, closed loop
 	Left   uint32 // requests of its sequence that come after it
 }
@@ -51,20 +50,24 @@ type Calls struct {
 	delays []int64 // by row of a call, ns; -1: none; nil: no row has any
 }
 
-// NewCalls hands calls out in order; once: each at most once, then nothing more. Request ids are
+// NewCalls returns a Source that hands out calls in order; once: each at most once. Request ids are
 // idBase | n.
 func NewCalls(calls []*backends.Call, order Order, once bool, seed, idBase uint64) *Calls {
 	c := &Calls{calls: calls, random: order == Random, once: once, seed: seed, idBase: idBase}
 	if order == Shuffle {
-		c.calls = append([]*backends.Call(nil), calls...)
-		rng := rand.New(rand.NewPCG(seed, 0))
-		rng.Shuffle(len(c.calls), func(i, j int) { c.calls[i], c.calls[j] = c.calls[j], c.calls[i] })
+		c.calls = slices.Clone(calls)
+		shuffle(c.calls, seed, 0)
 	}
 	return c
 }
 
-// Pausing makes the calls ask for pauses after their replies, ns, by the row of the call; -1: that
-// row asks for none. nil: none does.
+func shuffle[T any](list []T, seed, stream uint64) {
+	rand.New(rand.NewPCG(seed, stream)).
+		Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
+
+// Pausing sets the pauses after the replies in ns, by the row of the call; -1: that row asks for none.
+// nil: none does.
 func (c *Calls) Pausing(delays []int64) *Calls {
 	c.delays = delays
 	return c
@@ -91,7 +94,7 @@ func (c *Calls) Next(_ int, n uint64, t *Turn) bool {
 // Finish implements Source: requests that stand alone leave nothing open.
 func (*Calls) Finish(int, *Turn) bool { return false }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): a well spread value of each counter.
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): it spreads counters well.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

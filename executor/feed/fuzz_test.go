@@ -13,7 +13,7 @@ import (
 )
 
 // FuzzFile: no bytes of a data file make it panic, whatever its format, and what is accepted has
-// tensors that fill their shapes.
+// fillRow that fill their shapes.
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
 		`{"data":[{"a":[1,2]}]}`, `{"data":[{"a":{"b64":"AACAPw=="}}]}`, `{"data":[[{"a":[1]}]]}`,
@@ -46,8 +46,8 @@ func FuzzFile(f *testing.F) {
 				return
 			}
 			sig := signature(true, 8, port("a", typ, -1))
-			b := &builder{dataset: d, request: &scenario.Request{Batch: 1}, sig: sig}
-			for _, row := range b.rows(r) {
+			b := &build{dataset: d, request: &scenario.Request{Batch: 1}, sig: sig}
+			for _, row := range fileRows(b, r) {
 				for _, in := range row.inputs {
 					n, err := tensor.Elements(in.Shape)
 					have, countErr := elementsOf(typ, in.Data)

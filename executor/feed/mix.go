@@ -1,8 +1,9 @@
 package feed
 
 import (
+	"cmp"
 	"math"
-	"math/rand/v2"
+	"slices"
 )
 
 // MixEntry is one kind of request of a mix: its calls, and the pool of lanes that they go out on.
@@ -39,7 +40,7 @@ func (m *Mix) Next(slot int, n uint64, t *Turn) bool {
 	return ok
 }
 
-// choose is the entry of number n, and how many of the numbers before it have the same one.
+// choose returns the entry of number n, and counts the numbers before n with the same one.
 func (m *Mix) choose(n uint64) (entry, rank uint64) {
 	if m.drawn != nil {
 		return m.drawn.at(n)
@@ -48,7 +49,7 @@ func (m *Mix) choose(n uint64) (entry, rank uint64) {
 	return n % count, n / count
 }
 
-// Entry is which of the entries arrival n is.
+// Entry returns the index of arrival n's entry.
 func (m *Mix) Entry(n uint64) int {
 	entry, _ := m.choose(n)
 	return int(entry)
@@ -57,17 +58,17 @@ func (m *Mix) Entry(n uint64) int {
 // Finish implements Source.
 func (*Mix) Finish(int, *Turn) bool { return false }
 
-// drawn is a weighted choice for every number, and how often it was chosen before, both without
+// drawn is a weighted choice for every number, with the count of equal choices before, both without
 // state. A block of choices in which every entry has its exact share is shuffled once; the blocks
 // that follow are the same one, begun elsewhere.
 type drawn struct {
 	cells []choice
-	// marks[i][e] is how many of the first i·markEvery cells are e; the last one is of the whole block.
+	// marks[i][e] counts e among the first i·markEvery cells; the last one counts the whole block.
 	marks [][]uint32
 	seed  uint64
 }
 
-// choice is one cell: an entry, and how many cells before it are the same.
+// choice is one cell: an entry, and the number of cells before it with the same one.
 type choice struct {
 	entry uint32
 	rank  uint32
@@ -78,7 +79,7 @@ const (
 	markEvery = 1 << 8
 )
 
-// newDrawn is nil where no entry has a weight.
+// newDrawn returns nil if no entry has a weight.
 func newDrawn(weights []float64, seed uint64) *drawn {
 	counts := shares(weights)
 	if counts == nil {
@@ -90,18 +91,17 @@ func newDrawn(weights []float64, seed uint64) *drawn {
 			d.cells = append(d.cells, choice{entry: uint32(e)})
 		}
 	}
-	rng := rand.New(rand.NewPCG(seed, uint64(len(weights))))
-	rng.Shuffle(len(d.cells), func(i, j int) { d.cells[i], d.cells[j] = d.cells[j], d.cells[i] })
-	so := make([]uint32, len(weights))
+	shuffle(d.cells, seed, uint64(len(weights)))
+	before := make([]uint32, len(weights)) // cells of each entry before the one that is marked
 	for i := range d.cells {
 		if i%markEvery == 0 {
-			d.marks = append(d.marks, append([]uint32(nil), so...))
+			d.marks = append(d.marks, slices.Clone(before))
 		}
 		c := &d.cells[i]
-		c.rank = so[c.entry]
-		so[c.entry]++
+		c.rank = before[c.entry]
+		before[c.entry]++
 	}
-	d.marks = append(d.marks, so)
+	d.marks = append(d.marks, before)
 	return d
 }
 
@@ -132,27 +132,14 @@ func shares(weights []float64) []int {
 		rests[best]--
 	}
 	for ; left < 0; left++ { // the ones given to tiny weights come from the largest
-		most := 0
-		for i, n := range counts {
-			if n > counts[most] {
-				most = i
-			}
-		}
-		counts[most]--
+		counts[largest(counts)]--
 	}
 	return counts
 }
 
-func largest(v []float64) (at int) {
-	for i, x := range v {
-		if x > v[at] {
-			at = i
-		}
-	}
-	return at
-}
+func largest[T cmp.Ordered](v []T) int { return slices.Index(v, slices.Max(v)) }
 
-// at is the entry of number n, and how many of the numbers before it have the same one.
+// at returns the entry of number n, and counts the numbers before n with the same one.
 func (d *drawn) at(n uint64) (entry, rank uint64) {
 	size := uint64(len(d.cells))
 	block, within := n/size, n%size

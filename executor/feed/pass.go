@@ -2,16 +2,16 @@ package feed
 
 import "math"
 
-// Share is one kind of request of a stage: how many rows its data has, how many of them a request
-// takes, and its weight in the mix (0 in all: in turn).
+// Share is one kind of request of a stage: the number of rows of its data, the rows of a request, and
+// its weight in the mix (0 in all: in turn).
 type Share struct {
 	Rows   int
 	Batch  int
 	Weight float64
 }
 
-// Passes is how many requests of a stage it takes until every row of each share was sent so many
-// times. The seed is that of the mix.
+// Passes returns the number of requests of a stage until every row of each share was sent the given
+// number of times. The seed is that of the mix.
 func Passes(passes int64, of []Share, seed uint64) int64 {
 	weights, most := make([]float64, len(of)), int64(0)
 	need := make([]int64, len(of))
@@ -36,7 +36,7 @@ func Passes(passes int64, of []Share, seed uint64) int64 {
 	return most
 }
 
-// number is the arrival that is the n-th of entry, n from 1. An entry that is never drawn has none.
+// number returns the arrival that is the n-th of entry, n from 1; -1 for an entry that is never drawn.
 func (d *drawn) number(entry int, n int64) int64 {
 	all := int64(d.marks[len(d.marks)-1][entry])
 	if all == 0 {

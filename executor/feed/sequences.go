@@ -2,14 +2,13 @@ package feed
 
 import (
 	"math"
-	"math/rand/v2"
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// SequenceEntry is one kind of sequence: what its requests are and where they go.
+// SequenceEntry is one kind of sequence: its requests, and the pool of lanes that they go out on.
 type SequenceEntry struct {
 	Calls []*backends.Call
 	// Streams are the sequences of the data, each the indexes of its steps in Calls; nil: the data
@@ -23,18 +22,18 @@ type SequenceEntry struct {
 	Pool    int
 }
 
-// SequenceOptions are what sequences are made of.
+// SequenceOptions describe the sequences of a stage.
 type SequenceOptions struct {
-	// Kinds of a mix, or one: which one a sequence is, is drawn or takes turns as with Mix
+	// Kinds of a mix, or one. The kind of a sequence is drawn or taken in turn, as with Mix.
 	Entries []SequenceEntry
 	Length  *scenario.Dist // requests of a sequence; nil: as many as its stream has
 	IDs     *IDs
 	Slots   int // sequences at the same time at most
 	Seed    uint64
 	IDBase  uint64 // request ids are IDBase | n
-	// Budget is how many requests all sequences have together, 0: any number. Of each that is open
-	// one is kept back for its END: where nothing else is left they are cut, and exactly so many
-	// requests are sent.
+	// Budget limits the requests of all sequences together, 0: any number. One request of each open
+	// sequence is kept back for its END: when nothing else is left the sequences are cut, and exactly
+	// this number of requests is sent.
 	Budget int64
 	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
 	Part, Parts int
@@ -53,21 +52,17 @@ type Sequences struct {
 	kinds  []sequenceKind
 	choice *Mix
 	begun  atomic.Uint64
-	budget atomic.Int64 // what is left of it
+	budget atomic.Int64 // the rest of it
 	slots  []sequence
 }
 
-// sequenceKind is a SequenceEntry made ready.
+// sequenceKind is a SequenceEntry with the calls of its streams.
 type sequenceKind struct {
+	SequenceEntry
 	streams [][]*backends.Call
-	order   Order
-	once    bool
-	varied  bool
-	delays  []int64
-	pool    int
 }
 
-// sequence is what a slot is in the middle of. The padding keeps neighbours apart.
+// sequence is the state of a slot. The padding keeps neighbours on different cache lines.
 type sequence struct {
 	steps  []*backends.Call
 	at     uint64 // step that is next
@@ -80,8 +75,7 @@ type sequence struct {
 	_      [40]byte
 }
 
-// NewSequences makes the source. With Once, streams are played in their order and then nothing more
-// is begun.
+// NewSequences returns the source. With Once, streams are played in their order, each once.
 func NewSequences(o SequenceOptions) *Sequences {
 	s := &Sequences{o: o, slots: make([]sequence, o.Slots)}
 	s.budget.Store(o.Budget)
@@ -95,9 +89,7 @@ func NewSequences(o SequenceOptions) *Sequences {
 }
 
 func newKind(e SequenceEntry, seed uint64) sequenceKind {
-	k := sequenceKind{
-		order: e.Order, once: e.Once, delays: e.Delays, pool: e.Pool, varied: e.Varied && e.Streams == nil,
-	}
+	k := sequenceKind{SequenceEntry: e}
 	for _, steps := range e.Streams {
 		stream := make([]*backends.Call, len(steps))
 		for i, at := range steps {
@@ -109,8 +101,7 @@ func newKind(e SequenceEntry, seed uint64) sequenceKind {
 		k.streams = [][]*backends.Call{e.Calls}
 	}
 	if e.Order == Shuffle {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		rng.Shuffle(len(k.streams), func(i, j int) { k.streams[i], k.streams[j] = k.streams[j], k.streams[i] })
+		shuffle(k.streams, seed, 0)
 	}
 	return k
 }
@@ -155,7 +146,7 @@ func (s *Sequences) Finish(slot int, t *Turn) bool {
 	return true
 }
 
-// begin makes the slot's next sequence.
+// begin begins the slot's next sequence; false: there is none.
 func (s *Sequences) begin(q *sequence) bool {
 	k := s.begun.Add(1) - 1
 	if s.o.Parts > 1 {
@@ -164,15 +155,15 @@ func (s *Sequences) begin(q *sequence) bool {
 	entry, rank := s.choice.choose(k)
 	kind := &s.kinds[entry]
 	streams := uint64(len(kind.streams))
-	if streams == 0 || kind.once && rank >= streams {
+	if streams == 0 || kind.Once && rank >= streams {
 		return false
 	}
 	at := rank % streams
-	if kind.order == Random {
+	if kind.Order == Random {
 		at = mix(s.o.Seed+rank) % streams
 	}
-	q.steps, q.at, q.first, q.pool, q.delays = kind.streams[at], 0, true, kind.pool, kind.delays
-	if kind.varied {
+	q.steps, q.at, q.first, q.pool, q.delays = kind.streams[at], 0, true, kind.Pool, kind.Delays
+	if kind.Varied && kind.Streams == nil {
 		q.at = mix(s.o.Seed^^rank) % uint64(len(q.steps))
 	}
 	if !s.name(q) {
@@ -182,7 +173,7 @@ func (s *Sequences) begin(q *sequence) bool {
 	return true
 }
 
-// take takes a request from the budget. False: nothing is left of it.
+// take takes a request from the budget; false: it is used up.
 func (s *Sequences) take() bool {
 	for s.o.Budget > 0 {
 		left := s.budget.Load()
@@ -196,7 +187,7 @@ func (s *Sequences) take() bool {
 	return true
 }
 
-// steps is how many requests sequence k has.
+// steps returns the number of requests of sequence k.
 func (s *Sequences) steps(q *sequence, k uint64) uint32 {
 	if s.o.Length == nil {
 		return uint32(len(q.steps))
@@ -205,10 +196,10 @@ func (s *Sequences) steps(q *sequence, k uint64) uint32 {
 	return uint32(min(max(v, 1), longestSequence))
 }
 
-// longestSequence is how many requests a sequence may have.
+// longestSequence limits the requests of a sequence.
 const longestSequence = math.MaxUint32
 
-// name gives the slot an id of its own. False: there is none.
+// name gives the slot an id of its own; false: there is none.
 func (s *Sequences) name(q *sequence) bool {
 	if q.held {
 		s.o.IDs.Give(q.id)
@@ -217,7 +208,7 @@ func (s *Sequences) name(q *sequence) bool {
 	return q.held
 }
 
-// Close gives the ids of all slots back. Nothing is sent any more.
+// Close returns the ids of all slots, after the last request was sent.
 func (s *Sequences) Close() {
 	for i := range s.slots {
 		q := &s.slots[i]

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// Think is src with a pause after each reply of a closed loop: that of the row, else one that is
-// drawn from d (seconds) by arrival number and seed.
+// Think returns src with a pause after each reply of a closed loop: that of the row, else one that is
+// drawn from d (in s) by arrival number and seed.
 func Think(src Source, d scenario.Dist, seed uint64) Source {
 	return &thinking{Source: src, dist: d, seed: mix(seed ^ 0x7468696e6b)}
 }
@@ -30,5 +30,5 @@ func (s *thinking) Next(slot int, n uint64, t *Turn) bool {
 	return ok
 }
 
-// longest pause, ns: a year. A draw beyond it is no pause that a run could tell from this one.
+// longest limits a pause to a year, in ns.
 const longest = 3.2e16

@@ -35,7 +35,7 @@ func contentElements(t tensor.DataType, file []byte, n int64) (e Elements, err e
 	return e, nil
 }
 
-// oneLine takes the end of the line off a text that is one line.
+// oneLine removes the end of the line from a text of one line.
 func oneLine(file []byte) []byte {
 	text := bytes.TrimSuffix(bytes.TrimSuffix(file, []byte("\n")), []byte("\r"))
 	if len(text) == len(file) || bytes.IndexByte(text, '\n') >= 0 || !utf8.Valid(text) {
@@ -44,7 +44,7 @@ func oneLine(file []byte) []byte {
 	return text
 }
 
-// lines cuts a text; what follows the end of the last line is one more if it is not empty.
+// lines returns the lines of a text without their ends.
 func lines(file []byte) [][]byte {
 	var all [][]byte
 	for line := range bytes.Lines(file) {

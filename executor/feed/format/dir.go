@@ -20,8 +20,8 @@ type TensorFile struct {
 	array *Array // nil: not NumPy's
 }
 
-// rawExtensions are those of files that hold nothing but one tensor; a tensor's name may be
-// followed by one of them.
+// rawExtensions lists the extensions of files that hold one tensor; a tensor's name may be followed by
+// one of them.
 var rawExtensions = [...]string{".npy", ".raw", ".bin", ".txt", ".jpg", ".jpeg", ".png"}
 
 // readTensorFile reads a file of format raw or npy.

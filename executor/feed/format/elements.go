@@ -16,15 +16,15 @@ import (
 // Elements holds the elements of a tensor whose shape is not settled yet.
 type Elements struct {
 	Data  []byte
-	Shape []int64 // that the data says itself; nil: none
-	// nested is how lists are nested; it counts only where it says more than a flat list.
+	Shape []int64 // in the data; nil: none
+	// Nested holds the sizes of nested lists; it counts only if it says more than a flat list.
 	Nested []int64
 	Count  int64
 	Params *[]backends.Parameter // nil: none
 }
 
 // Elements reads the elements of a value as those of datatype t. n is the number that the shape takes,
-// -1 for any: by it the lines of a text file are told from one string.
+// -1 for any: it decides whether a text file is one string or one a line.
 func (v *Value) Elements(t tensor.DataType, n int64) (e Elements, err error) {
 	switch v.Form {
 	case Cell:
@@ -142,7 +142,7 @@ func listElements(t tensor.DataType, text []byte) (Elements, error) {
 	return Elements{Data: f.data, Nested: f.shape, Count: f.n}, f.failed()
 }
 
-// flattener reads elements, and how lists are nested around them.
+// flattener reads elements, and the nesting of the lists around them.
 type flattener struct {
 	jsonscan.Scanner
 	typ   tensor.DataType
@@ -150,10 +150,10 @@ type flattener struct {
 	shape []int64 // sizes of the first list at each depth
 	leaf  int     // depth of the elements, once known
 	n     int64
-	where bool // err says already at which element
+	where bool // the error names its element already
 }
 
-// failed is the first mistake, with its element.
+// failed returns the first mistake, with its element.
 func (f *flattener) failed() error {
 	switch {
 	case f.OK():
@@ -224,7 +224,7 @@ func (f *flattener) element() {
 	}
 }
 
-// textValue is a string as AppendElement takes it: for strings without a copy.
+// textValue returns a string as AppendElement takes it, for strings without a copy.
 func textValue(t tensor.DataType, text []byte) any {
 	if t == tensor.Bytes {
 		return text
@@ -247,7 +247,7 @@ func (f *flattener) binary() error {
 	return err
 }
 
-// word reads a number, bool, null or what stands for a number that JSON does not have.
+// word reads a number, bool, null, or a word for a number that JSON does not have.
 func (f *flattener) word() (err error) {
 	w := f.Word()
 	if !f.OK() {
@@ -264,8 +264,7 @@ func (f *flattener) word() (err error) {
 	return err
 }
 
-// cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list
-// of them.
+// cellElements reads a cell of a table: a string unchanged, one number or bool, or a JSON list of them.
 func cellElements(t tensor.DataType, text []byte) (e Elements, err error) {
 	if t == tensor.Bytes {
 		e.Data, err = tensor.AppendElement(nil, t, text)
@@ -300,8 +299,8 @@ func cellElements(t tensor.DataType, text []byte) (e Elements, err error) {
 	return e, nil
 }
 
-// count is the number of elements in raw bytes. BYTES elements carry their length in front, and
-// must fill the data.
+// count counts the elements in raw bytes. BYTES elements carry their length in front, and must fill the
+// data.
 func count(t tensor.DataType, data []byte) (int64, error) {
 	if size := int64(t.Size()); size > 0 {
 		if int64(len(data))%size != 0 {
@@ -312,7 +311,8 @@ func count(t tensor.DataType, data []byte) (int64, error) {
 	var n int64
 	for rest := data; len(rest) > 0; n++ {
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
-			return 0, fmt.Errorf("[%d]: the 4-byte length in front of a BYTES element does not fit the data", n)
+			return 0, fmt.Errorf(
+				"[%d]: the 4-byte length in front of a BYTES element does not fit the data", n)
 		}
 		rest = rest[4+binary.LittleEndian.Uint32(rest):]
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Mooncake is the format of a trace of requests to a language model: a JSON map a line, that says
-// when a request came, how long its prompt and its answer are, and which blocks of the prompt are
-// those of other requests.
+// Mooncake is the format of a trace of requests to a language model: a JSON map a line, with the time
+// of a request, the lengths of its prompt and its answer, and the blocks that its prompt shares with
+// other requests.
 const Mooncake = "mooncake"
 
 // traceRow is one line of such a trace.
@@ -22,7 +22,7 @@ type traceRow struct {
 	Timestamp    json.RawMessage `json:"timestamp"`     // ms
 	InputLength  *int64          `json:"input_length"`  // tokens
 	OutputLength *int64          `json:"output_length"` // tokens
-	HashIDs      []uint64        `json:"hash_ids"`      // of the prompt's blocks, equal where the blocks are
+	HashIDs      []uint64        `json:"hash_ids"`      // of the prompt's blocks, equal if the blocks are
 	due          int64           // ns
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Array holds the content of a NumPy file (.npy), row-major and little-endian. Strings are
-// length-prefixed, as BYTES are; starts are where each begins, and the end.
+// length-prefixed, as BYTES are; starts holds the offset of each, and the end.
 type Array struct {
 	typ    tensor.DataType
 	shape  []int64
@@ -122,11 +122,12 @@ func (a *Array) dtype(descr string) (width int, err error) {
 		return 4 * chars, nil
 	}
 	return 0, fmt.Errorf(
-		"the dtype %q has no datatype of the protocol; strings are S or U arrays, such as numpy.array([b\"a\"])",
+		"the dtype %q has no datatype of the protocol; strings are S or U arrays, such as "+
+			"numpy.array([b\"a\"])",
 		descr)
 }
 
-// unitOf is the bytes that are swapped together in big-endian data.
+// unitOf returns the number of bytes that are swapped together in big-endian data.
 func unitOf(descr string, width int) int {
 	switch descr[1] {
 	case 'U':
@@ -145,7 +146,7 @@ func swapped(data []byte, unit int) []byte {
 	return out
 }
 
-// rowMajor orders elements of width bytes that stand column-major.
+// rowMajor orders column-major elements of width bytes.
 func rowMajor(data []byte, shape []int64, width int) []byte {
 	out := make([]byte, 0, len(data))
 	index, strides := make([]int64, len(shape)), make([]int64, len(shape))
@@ -195,7 +196,7 @@ func utf32(text []byte) (out []byte) {
 	return out
 }
 
-// rows is the size of the first dimension.
+// rows returns the size of the first dimension.
 func (a *Array) rows() int {
 	if len(a.shape) == 0 {
 		return 1
@@ -203,7 +204,7 @@ func (a *Array) rows() int {
 	return int(a.shape[0])
 }
 
-// part gives row i with its shape; -1: the whole array.
+// part returns row i with its shape; -1: the whole array.
 func (a *Array) part(i int) (data []byte, shape []int64) {
 	if i < 0 {
 		return a.data, a.shape

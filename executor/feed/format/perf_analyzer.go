@@ -23,7 +23,7 @@ import (
 func (r *reader) readPerfAnalyzer(data []byte) error {
 	c := jsonscan.Strict(data)
 	var rows, expected []Record
-	var streams, expectedStreams []int // how many steps each has; nil: rows
+	var streams, expectedStreams []int // number of steps of each; nil: rows
 	found, validated := false, false
 	var unread []string // names of other members
 	for c.Enter('{'); c.More('}'); {
@@ -73,7 +73,7 @@ func once(c *jsonscan.Scanner, key string, read *bool) {
 	*read = true
 }
 
-// steps reads the list under a key: of rows, or of streams, then with the number of steps of each.
+// steps reads the list of a key: rows, or streams, then with the number of steps of each.
 func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []Record, streams []int) {
 	if c.Peek() != '[' {
 		c.Fail("%q must be a list of rows, found %s", key, jsonscan.Kind(c.Rest()))
@@ -85,8 +85,8 @@ func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []Record, streams 
 		list := c.Peek() == '['
 		if n > 0 && list != nested {
 			c.Fail(
-				"entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, which are "+
-					"sequences, or none", n, key)
+				"entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, "+
+					"which are sequences, or none", n, key)
 			return nil, nil
 		}
 		if nested = list; !nested {
@@ -126,7 +126,8 @@ func align(rows, expected []Record, streams, expectedStreams []int) error {
 	case (streams == nil) != (expectedStreams == nil) && len(expected) > 0:
 		return errors.New(`"data" and "validation_data" must both hold rows, or both streams`)
 	case len(streams) != len(expectedStreams):
-		return fmt.Errorf(`"validation_data" has %d streams, "data" has %d`, len(expectedStreams), len(streams))
+		return fmt.Errorf(`"validation_data" has %d streams, "data" has %d`,
+			len(expectedStreams), len(streams))
 	}
 	for i, n := range streams {
 		if expectedStreams[i] != n {

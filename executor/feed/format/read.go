@@ -18,14 +18,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxFile bounds the data files of a dataset: they are read whole.
+// maxFile limits the bytes of a dataset's files, which are read whole.
 const maxFile = 1 << 30
 
-// maxRecords bounds the rows that a dataset has as text: each takes some 600 bytes beside it, however
-// short it is.
+// maxRecords limits the rows of a dataset of text: each takes some 600 bytes besides it, however short.
 const maxRecords = 1 << 20
 
-// MaxRows bounds the rows of an array, whose entries may be small, or nothing at all.
+// MaxRows limits the rows of an array, whose entries may be small or empty.
 const MaxRows = 1 << 23
 
 const (
@@ -86,13 +85,17 @@ func Read(d *scenario.Dataset) *Rows {
 }
 
 func newReader(d *scenario.Dataset) *reader {
-	return &reader{dataset: d, columns: newColumns(d), left: maxFile, rows: maxRecords, fields: newFieldReader()}
+	return &reader{
+		dataset: d, columns: newColumns(d), left: maxFile, rows: maxRecords,
+		fields: newFieldReader(),
+	}
 }
 
 // room takes the room of one more row, or returns an error if there is none.
 func (r *reader) room() error {
 	if r.rows--; r.rows < 0 {
-		return fmt.Errorf("the dataset has more than %d rows, no more can be held: measure with a part of them",
+		return fmt.Errorf("the dataset has more than %d rows, no more can be held: measure with a part "+
+			"of them",
 			maxRecords)
 	}
 	return nil
@@ -116,7 +119,7 @@ func (r *reader) readFile(f scenario.Path) {
 	}
 }
 
-// byteOrderMark is in front of texts that some programs write.
+// byteOrderMark begins the texts of some programs.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // parse reads a file's rows in its format.
@@ -148,7 +151,8 @@ func (r *reader) parse(name string, data []byte) error {
 	return r.readTensorFile(format, data)
 }
 
-// formatOf is the format of a file whose plan does not say it: by its extension, else by how it begins.
+// formatOf returns the format of a file for which the plan names none: by its extension, else by how it
+// begins.
 func formatOf(name string, data []byte) (string, error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); {
 	case ext == ".jsonl" || ext == ".ndjson":
@@ -174,10 +178,11 @@ func formatOf(name string, data []byte) (string, error) {
 	case '{':
 		return mapFormat(&c)
 	}
-	return "", errors.New("what form this has cannot be told from its name or its content: say it with `format`")
+	return "", errors.New(
+		"what form this has cannot be told from its name or its content: say it with `format`")
 }
 
-// mapFormat tells what a file that begins with a map holds.
+// mapFormat returns the format of a file that begins with a map.
 func mapFormat(c *jsonscan.Scanner) (string, error) {
 	switch key := firstOf(c.Rest(), "data", "validation_data", "inputs", "datatype"); key {
 	case "data", "validation_data":
@@ -228,7 +233,8 @@ func (r *reader) checkSequences() {
 			return
 		}
 		if a.Stream < 0 && (a.Session == "") != (b.Session == "") {
-			r.fail(b.From.Pos, codeFile, "%s and %s: one has a session_id and the other has none", a.Name(), b.Name())
+			r.fail(b.From.Pos, codeFile, "%s and %s: one has a session_id and the other has none",
+				a.Name(), b.Name())
 			return
 		}
 	}

@@ -17,29 +17,29 @@ type Record struct {
 	Wanted                      []backends.Output // outputs that a v2 body asks for
 	Body                        []byte            // a whole request; nil: it is made of inputs
 
-	Timestamp, Delay []byte // numbers as they stand; nil: none
+	Timestamp, Delay []byte // numbers as in the file; nil: none
 	Session, id      string
 }
 
 // Origin is a file of rows, or the rows that the plan holds.
 type Origin struct {
 	Name   string     // of the file, without its folder
-	Pos    source.Pos // of what names it in the plan
-	Unit   string     // what number counts: "row", "line"; "": there is one
+	Pos    source.Pos // in the plan
+	Unit   string     // of Record.Number: "row", "line"; "": there is one record
 	Millis bool       // the format says that times are ms
 
-	Several bool // there are other files beside it
+	Several bool // the dataset has other files
 }
 
 // Field is a named value of a record.
 type Field struct {
 	Name  string
 	Value Value
-	// Meta: it says something about the row, and is an input only of a model that has one of this name.
+	// Meta: it says something about the row, and is an input only for a model with one of this name.
 	Meta bool
 }
 
-// Form tells how a value is written.
+// Form is the way in which a value is written.
 type Form uint8
 
 // The forms of values.

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// Rows of jsonl, json and csv files, and those that the plan holds:
+// Rows of jsonl, json and csv files, and those in the plan:
 //
 //	row   := { member, … }
 //	member := tensorName: data | "inputs": {tensorName: data, …} | "outputs": {tensorName: data, …}
@@ -21,11 +21,9 @@ import (
 //	        | "inputs": [v2 input, …] | "outputs": [v2 output, …]     as in a KServe v2 body
 //	data  := scalar | tensor as in perf_analyzer's JSON
 //
-// With `columns` only the columns that are named there are read, each as the field that it is named
-// for.
+// With `columns` only the columns that are named there are read, each as the field that the plan says.
 
-// aboutRow are the members that say something about the row; a model may have an input with such a
-// name all the same.
+// aboutRow lists the members that say something about the row; a model may have an input of such a name.
 var aboutRow = [...]string{"timestamp", "delay", "session_id", "id", "model"}
 
 // readLines reads one row from each line.
@@ -179,7 +177,7 @@ func (r *fieldReader) part(c *jsonscan.Scanner, rec *Record, name string) bool {
 
 func startsMap(b []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) }
 
-// wrapper reports whether the map that b starts with is that of one tensor.
+// wrapper reports whether b starts with the map of one tensor.
 func wrapper(b []byte) bool {
 	c := jsonscan.Strict(b)
 	c.Enter('{')

@@ -92,7 +92,7 @@ func (r *reader) cells(rec *Record, fields [][]string, cells []string) {
 	rec.Inputs = r.fields.take(start)
 }
 
-// tableError says where a table is broken.
+// tableError returns an error with the place at which a table is broken.
 func tableError(err error) error {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {

@@ -17,10 +17,11 @@ import (
 //	body   := { "inputs": [ input, … ] [, "outputs": [ output, … ]]
 //	            [, "parameters": { … }] [, "id": text] }
 //	        | [ input, … ] | input
-//	input  := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ] [, "parameters": { … }] }
+//	input  := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ]
+//	            [, "parameters": { … }] }
 //	output := { "name": text [, "parameters": { "classification": N, … }] }
 //
-// Shapes hold the batch dimension where the model has one: such a body is a request of so many items.
+// Shapes hold the batch dimension where the model has one: such a body is a request of as many items.
 func (r *reader) readV2(data []byte) error {
 	r.from.Unit = "body"
 	c := jsonscan.Strict(data)
@@ -141,7 +142,8 @@ func (r *fieldReader) inputParameters(c *jsonscan.Scanner, v *Value) {
 		case "binary_data_size":
 			v.Form, v.Text = V2Raw, c.Value()
 		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
-			c.Fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it into a region",
+			c.Fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it "+
+				"into a region",
 				key)
 		default:
 			v.Params = parameter(c, v.Params, key)
