@@ -70,13 +70,13 @@ type precision[T Amount] struct {
 
 // precise returns the reader of a precision: a share, or an amount.
 func precise[T Amount](either, share, amount leaf) leaf {
-	return leaf{either.Form, func(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+	return leaf{either.Form, func(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 		if v, wrong := share.parse(n, path); wrong == nil {
 			return precision[T]{Ratio: v.(Ratio)}, nil
 		}
 		if v, wrong := amount.parse(n, path); wrong == nil {
 			return precision[T]{Amount: v.(T)}, nil
 		}
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}}
 }

@@ -132,9 +132,9 @@ var Forms = sync.OnceValue(func() []*Form {
 
 // FormOf returns the type of scalars with a name; nil: there is none.
 func FormOf(name string) *Form {
-	for _, s := range Forms() {
-		if s.Name == name {
-			return s
+	for _, f := range Forms() {
+		if f.Name == name {
+			return f
 		}
 	}
 	return nil
@@ -142,37 +142,37 @@ func FormOf(name string) *Form {
 
 // Mistake reports a scalar that is not written as values of the type are, and what it was likely meant
 // to be.
-func (s *Form) Mistake(n *source.Node) *source.Diagnostic {
-	m := source.Errorf(source.CodeValue, "wanted %s, found %s", s.Title, Written(n)).Help(s.Description)
-	if s.Units == nil {
-		return m.Among(s.meant(n), nil)
+func (f *Form) Mistake(n *source.Node) *source.Diagnostic {
+	m := source.Errorf(source.CodeValue, "wanted %s, found %s", f.Title, Written(n)).Help(f.Description)
+	if f.Units == nil {
+		return m.Among(f.meant(n), nil)
 	}
-	m.Summary = fmt.Sprintf("%q is not a %s", n.Text, s.Name)
-	m.Detail += " " + s.Sample()
+	m.Summary = fmt.Sprintf("%q is not a %s", n.Text, f.Name)
+	m.Detail += " " + f.Sample()
 	switch {
 	case !IsDecimal(n.Text):
-		if meant := source.NearestQuantity(n.Text); s.pattern().MatchString(meant) {
+		if meant := source.NearestQuantity(n.Text); f.pattern().MatchString(meant) {
 			m.Nearest = meant
 		}
 		return m
-	case len(s.Units) > 1:
-		for _, unit := range s.Units {
+	case len(f.Units) > 1:
+		for _, unit := range f.Units {
 			m.Allowed = append(m.Allowed, n.Text+unit)
 		}
 	default:
-		m.Nearest = n.Text + s.Units[0]
+		m.Nearest = n.Text + f.Units[0]
 	}
-	m.Summary = fmt.Sprintf("%s %s has no unit", s.Name, n.Text)
-	if v, _ := strconv.ParseFloat(n.Text, 64); s.Name == "ratio" && v < 1 {
+	m.Summary = fmt.Sprintf("%s %s has no unit", f.Name, n.Text)
+	if v, _ := strconv.ParseFloat(n.Text, 64); f.Name == "ratio" && v < 1 {
 		m.Nearest = strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64) + "%"
 	}
 	return m
 }
 
 // meant is what a value without a unit was likely meant to be; "": that is open.
-func (s *Form) meant(n *source.Node) string {
+func (f *Form) meant(n *source.Node) string {
 	text := strings.ToLower(n.Text)
-	switch s.Name {
+	switch f.Name {
 	case "bool":
 		return map[string]string{
 			"true": "true", "yes": "true", "on": "true", "y": "true", "1": "true",
@@ -188,7 +188,7 @@ func (s *Form) meant(n *source.Node) string {
 		if v, err := strconv.ParseFloat(text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1e15 {
 			return strconv.FormatFloat(v, 'f', 0, 64)
 		}
-		if meant := source.NearestQuantity(n.Text); s.Name == "int" && IsDecimal(meant) {
+		if meant := source.NearestQuantity(n.Text); f.Name == "int" && IsDecimal(meant) {
 			return meant
 		}
 	case "connections":
@@ -198,15 +198,15 @@ func (s *Form) meant(n *source.Node) string {
 }
 
 // Sample names the examples in a sentence.
-func (s *Form) Sample() string {
+func (f *Form) Sample() string {
 	var texts []string
-	for _, e := range s.Examples {
+	for _, e := range f.Examples {
 		texts = append(texts, fmt.Sprint(e))
 	}
 	return "For example: " + strings.Join(texts, ", ") + "."
 }
 
-func (s *Form) pattern() *regexp.Regexp { return regexp.MustCompile(`^(?:` + s.Pattern + `)$`) }
+func (f *Form) pattern() *regexp.Regexp { return regexp.MustCompile(`^(?:` + f.Pattern + `)$`) }
 
 // Written is a scalar as a plan has it, text in quotes.
 func Written(n *source.Node) string {

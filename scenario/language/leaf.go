@@ -49,8 +49,8 @@ type Connections struct {
 	Shared     int // 0: one for each slot
 }
 
-// reader reads a scalar of type s.
-type reader func(s *Form, n *source.Node, path string) (any, *source.Diagnostic)
+// reader reads a scalar of a form.
+type reader func(f *Form, n *source.Node, path string) (any, *source.Diagnostic)
 
 // leaf reads a Go type of scalars.
 type leaf struct {
@@ -100,29 +100,29 @@ func IsDecimal(s string) bool { return decimalForm.MatchString(s) }
 type scale struct{ times, per float64 }
 
 // readQuantity reads a number with a unit as a T.
-func readQuantity[T Rate | Ratio | Size | power](s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readQuantity[T Rate | Ratio | Size | power](f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	number := n.Text[:len(n.Text)-len(strings.TrimLeft(n.Text, "0123456789."))]
-	unit, known := s.units[strings.TrimLeft(n.Text[len(number):], " ")]
+	unit, known := f.units[strings.TrimLeft(n.Text[len(number):], " ")]
 	if !known || !IsDecimal(number) {
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}
 	v, _ := strconv.ParseFloat(number, 64)
 	v = v * unit.times / unit.per
 	_, whole := any(T(0)).(Size)
 	switch {
 	case math.IsInf(v, 0), whole && v >= math.MaxInt64:
-		return nil, s.tooLarge(n)
+		return nil, f.tooLarge(n)
 	case whole:
 		v = math.Round(v)
 	}
 	return T(v), nil
 }
 
-func (s *Form) tooLarge(n *source.Node) *source.Diagnostic {
-	return source.Errorf(source.CodeValue, "%s %q is too large", s.Name, n.Text)
+func (f *Form) tooLarge(n *source.Node) *source.Diagnostic {
+	return source.Errorf(source.CodeValue, "%s %q is too large", f.Name, n.Text)
 }
 
-func readDuration(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readDuration(f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	d, ok := source.ParseDuration(n.Text)
 	switch {
 	case ok:
@@ -131,12 +131,12 @@ func readDuration(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 		return nil, source.Errorf(source.CodeValue, "duration %q is too large", n.Text).
 			Help("the longest duration is about 292 years")
 	}
-	return nil, s.Mistake(n)
+	return nil, f.Mistake(n)
 }
 
-func readSpan(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+func readSpan(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	if source.IsDuration(n.Text) {
-		d, wrong := readDuration(s, n, path)
+		d, wrong := readDuration(f, n, path)
 		if wrong != nil {
 			return nil, wrong
 		}
@@ -149,11 +149,11 @@ func readSpan(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 		"requests": &span.Requests, "sequences": &span.Sequences, "sessions": &span.Sessions, "passes": &span.Passes,
 	}[strings.TrimLeft(unit, " ")]
 	if count == nil || digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}
 	var err error
 	if *count, err = strconv.ParseInt(digits, 10, 64); err != nil {
-		return nil, s.tooLarge(n)
+		return nil, f.tooLarge(n)
 	}
 	if *count == 0 {
 		return nil, source.Errorf(source.CodeValue, "span %q is no number of %s", n.Text, strings.TrimLeft(unit, " ")).
@@ -162,33 +162,33 @@ func readSpan(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	return span, nil
 }
 
-func readConnections(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+func readConnections(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	switch n.Text {
 	case "per_slot":
 		return Connections{}, nil
 	case "per_request":
 		return Connections{PerRequest: true}, nil
 	}
-	if v, wrong := readInt(s, n, path); wrong == nil && v.(int64) >= 1 && v.(int64) <= MaxSlots {
+	if v, wrong := readInt(f, n, path); wrong == nil && v.(int64) >= 1 && v.(int64) <= MaxSlots {
 		return Connections{Shared: int(v.(int64))}, nil
 	}
 	return nil, source.Errorf(source.CodeValue, "%q is no way to connect", n.Text).
 		Help(fmt.Sprintf("or a number from 1 to %d, shared by all slots", MaxSlots)).
-		Among(s.meant(n), []string{"per_slot", "per_request"})
+		Among(f.meant(n), []string{"per_slot", "per_request"})
 }
 
 func readText(_ *Form, n *source.Node, _ string) (any, *source.Diagnostic) { return n.Text, nil }
 
-func readPath(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readPath(f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Text == "" || strings.ContainsRune(n.Text, 0) {
 		return nil, source.Errorf(source.CodeValue, "a path is empty or holds a NUL")
 	}
 	return Path(n.Text), nil
 }
 
-func readInt(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readInt(f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Tag != "!!int" {
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}
 	v, err := strconv.ParseInt(n.Text, 10, 64)
 	if err != nil {
@@ -197,24 +197,24 @@ func readInt(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	return v, nil
 }
 
-func readNumber(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readNumber(f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	v, err := strconv.ParseFloat(n.Text, 64)
 	if n.Tag != "!!int" && n.Tag != "!!float" || err != nil || math.IsInf(v, 0) {
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}
 	return Number(v), nil
 }
 
-func readBool(s *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readBool(f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Tag != "!!bool" {
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}
 	return n.Text == "true", nil
 }
 
-func readExpression(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+func readExpression(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	if strings.TrimSpace(n.Text) == "" {
-		return nil, s.Mistake(n)
+		return nil, f.Mistake(n)
 	}
 	return n.AsText(path), nil
 }
@@ -223,24 +223,24 @@ func readExpression(s *Form, n *source.Node, path string) (any, *source.Diagnost
 // holds, as uint64.
 type element any
 
-func readElement(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+func readElement(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	if n.Tag == "!!int" {
 		if v, err := strconv.ParseUint(n.Text, 10, 64); err == nil && v > math.MaxInt64 {
 			return v, nil
 		}
 	}
-	return readAny(s, n, path)
+	return readAny(f, n, path)
 }
 
 // readAny types a scalar as YAML does: bool, int64, float64 or string.
-func readAny(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+func readAny(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	switch n.Tag {
 	case "!!bool":
-		return readBool(s, n, path)
+		return readBool(f, n, path)
 	case "!!int":
-		return readInt(s, n, path)
+		return readInt(f, n, path)
 	case "!!float":
-		v, wrong := readNumber(s, n, path)
+		v, wrong := readNumber(f, n, path)
 		if wrong != nil {
 			return nil, wrong
 		}
@@ -251,8 +251,8 @@ func readAny(s *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 
 // ReadAs reads a scalar as a type of variable; for "text" it is its text.
 func ReadAs(typ string, n *source.Node) (any, *source.Diagnostic) {
-	s := FormOf(cmp.Or(typ, "text"))
-	return s.read(s, n, "")
+	f := FormOf(cmp.Or(typ, "text"))
+	return f.read(f, n, "")
 }
 
 // ReadKey reads a key of `values` as one of the values.

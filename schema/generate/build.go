@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,27 +19,55 @@ type member struct {
 
 // MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	b := []byte{'{'}
 	for i, m := range o {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		for j, part := range []any{m.name, m.value} {
-			if j == 1 {
-				b.WriteByte(':')
-			}
-			var one bytes.Buffer
-			enc := json.NewEncoder(&one)
-			enc.SetEscapeHTML(false)
-			if err := enc.Encode(part); err != nil {
-				return nil, fmt.Errorf("encode %s: %w", m.name, err)
-			}
-			b.Write(bytes.TrimSpace(one.Bytes()))
+		var value bytes.Buffer
+		enc := json.NewEncoder(&value)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(m.value); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", m.name, err)
 		}
+		b = append(strconv.AppendQuote(b, m.name), ':')
+		b = append(b, bytes.TrimSpace(value.Bytes())...)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(b, '}'), nil
+}
+
+// each copies a schema, or each of a list of them, with f; other values stay as they are.
+func each(v any, f func(object) object) any {
+	switch v := v.(type) {
+	case []object:
+		var out []object
+		for _, o := range v {
+			out = append(out, f(o))
+		}
+		return out
+	case object:
+		return f(v)
+	}
+	return v
+}
+
+// values copies each schema of a map from names, which are not keywords.
+func (o object) values(f func(object) object) object {
+	out := slices.Clone(o)
+	for i := range out {
+		out[i].value = each(out[i].value, f)
+	}
+	return out
+}
+
+// only returns the members with these names.
+func (o object) only(names ...string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return !slices.Contains(names, m.name) })
+}
+
+// without returns the members with other names.
+func (o object) without(names ...string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return slices.Contains(names, m.name) })
 }
 
 // get is the value of a member, nil if there is none.
@@ -52,16 +82,13 @@ func (o object) get(name string) any {
 
 // with is o and more members; those that o has already are replaced in place.
 func (o object) with(more ...member) object {
-	out := append(object(nil), o...)
-next:
+	out := slices.Clone(o)
 	for _, m := range more {
-		for i := range out {
-			if out[i].name == m.name {
-				out[i] = m
-				continue next
-			}
+		if i := slices.IndexFunc(out, func(old member) bool { return old.name == m.name }); i >= 0 {
+			out[i] = m
+		} else {
+			out = append(out, m)
 		}
-		out = append(out, m)
 	}
 	return out
 }

@@ -24,8 +24,7 @@ func forEditors(root object) object {
 		if isType(schema) {
 			schema = typeForEditors(schema)
 		}
-		schema = alternatives(schema).(object)
-		defs = append(defs, member{d.name, withSnippets(d.name, withChoices(d.name, schema))})
+		defs = append(defs, member{d.name, withSnippets(d.name, withChoices(d.name, alternatives(schema)))})
 	}
 	return whole.with(member{"$defs", defs})
 }
@@ -39,17 +38,8 @@ func withVariants(root object) object {
 	for _, d := range defs {
 		maps[d.name] = defs.get("overlay_"+d.name) != nil
 	}
-	var header object
-	plan := object{{"title", root.get("title")}, {"type", "object"}}
-	for _, m := range root {
-		switch m.name {
-		case "$schema", "$id", "$comment", "title", "description", "type":
-			header = append(header, m)
-		case "$defs":
-		default:
-			plan = append(plan, m)
-		}
-	}
+	headers := []string{"$schema", "$id", "$comment", "title", "description", "type"}
+	plan := append(root.only("title", "type"), root.without(append(headers, "$defs")...)...)
 	properties := root.get("properties").(object)
 	extension := object{
 		{"title", "plan that extends another"},
@@ -63,7 +53,7 @@ func withVariants(root object) object {
 	}}}}
 	stages := properties.get("stages").(object).with(member{"items", named})
 	withDefaults := plan.with(member{"properties", properties.with(member{"stages", stages})})
-	return append(header,
+	return append(root.only(headers...),
 		member{"if", has("extends")}, member{"then", ref("extension")},
 		member{"else", object{{"if", has("defaults")}, {"then", ref("plan_with_defaults")}, {"else", ref("plan")}}},
 		member{
@@ -91,45 +81,32 @@ func typeForEditors(schema object) object {
 	if len(forms) > 0 {
 		message += " For example: " + strings.Join(forms, ", ") + "."
 	}
-	out := object{{"title", schema.get("title")}, {"errorMessage", message}}
-	for _, m := range schema {
-		if m.name != "title" && m.name != "description" && m.name != "examples" {
-			out = append(out, m)
-		}
-	}
-	return out
+	return append(object{{"title", schema.get("title")}, {"errorMessage", message}},
+		schema.without("title", "description", "examples")...)
 }
 
 // alternatives writes `if not A then B` as `B or A`, and `if A else B` likewise. B is the form that
 // mistakes are measured against: it comes first.
-func alternatives(v any) any {
-	switch v := v.(type) {
-	case []object:
-		var out []object
-		for _, o := range v {
-			out = append(out, alternatives(o).(object))
+func alternatives(schema object) object {
+	wanted, other := implied(schema)
+	var out object
+	for _, m := range schema {
+		switch {
+		case m.name == "default", m.name == "examples":
+		case m.name == "items" && schema.get("type") == "array":
+			message := fmt.Sprintf("A %s: begin each item with `- `.", schema.get("title"))
+			out = append(out, member{"errorMessage", message})
+			m.value = each(m.value, alternatives)
+		case m.name == "if" && other != nil:
+			m = member{"anyOf", []object{alternatives(wanted), other}}
+		case (m.name == "then" || m.name == "else") && other != nil:
+			continue
+		default:
+			m.value = each(m.value, alternatives)
 		}
-		return out
-	case object:
-		wanted, other := implied(v)
-		var out object
-		for _, m := range v {
-			switch {
-			case m.name == "default", m.name == "examples":
-				out = append(out, m)
-			case m.name == "items" && v.get("type") == "array":
-				message := fmt.Sprintf("A %s: begin each item with `- `.", v.get("title"))
-				out = append(out, member{"errorMessage", message}, member{m.name, alternatives(m.value)})
-			case m.name == "if" && other != nil:
-				out = append(out, member{"anyOf", []object{alternatives(wanted).(object), other}})
-			case (m.name == "then" || m.name == "else") && other != nil:
-			default:
-				out = append(out, member{m.name, alternatives(m.value)})
-			}
-		}
-		return out
+		out = append(out, m)
 	}
-	return v
+	return out
 }
 
 // implied are the two of which one must hold, where a condition says so: the value is of other types,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -81,21 +82,11 @@ func marked(schema object, words []string) object {
 	if enum.get("enum") != nil || schema.get("pattern") != nil {
 		return schema.with(member{"notBuilt", words})
 	}
-	var out object
-	for _, m := range schema {
-		switch inner := m.value.(type) {
-		case object:
-			if m.name == "items" || m.name == "then" {
-				m.value = marked(inner, words)
-			}
-		case []object:
-			var forms []object
-			for _, f := range inner {
-				forms = append(forms, marked(f, words))
-			}
-			m.value = forms
+	out := slices.Clone(schema)
+	for i, m := range out {
+		if _, list := m.value.([]object); list || m.name == "items" || m.name == "then" {
+			out[i].value = each(m.value, func(o object) object { return marked(o, words) })
 		}
-		out = append(out, m)
 	}
 	return out
 }

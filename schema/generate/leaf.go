@@ -7,17 +7,17 @@ const variable = `\$\{.+\}`
 
 // scalarDef is the definition of a type of scalars. One with texts has a pattern; others have types
 // besides the string that a variable is.
-func scalarDef(s *language.Form) object {
-	o := object{{"title", s.Title}, {"description", s.Description}, {"examples", s.Examples}}
-	if len(s.Kinds) == 1 {
-		o = append(o, member{"type", s.Kinds[0]})
+func scalarDef(f *language.Form) object {
+	o := object{{"title", f.Title}, {"description", f.Description}, {"examples", f.Examples}}
+	if len(f.Kinds) == 1 {
+		o = append(o, member{"type", f.Kinds[0]})
 	} else {
-		o = append(o, member{"type", s.Kinds})
+		o = append(o, member{"type", f.Kinds})
 	}
 	switch {
-	case s.Pattern != "":
-		o = append(o, member{"pattern", `^(` + variable + `|` + s.Pattern + `)$`})
-	case s.Kinds[0] != "string":
+	case f.Pattern != "":
+		o = append(o, member{"pattern", `^(` + variable + `|` + f.Pattern + `)$`})
+	case f.Kinds[0] != "string":
 		o = append(o, member{"pattern", `^` + variable + `$`})
 	}
 	return o

@@ -46,30 +46,22 @@ func files(folder string) (map[string][]byte, error) {
 		return nil, err
 	}
 	root := generator{docs}.planSchema()
-	language, err := root.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	compact, err := forEditors(root).MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
 	plan, profiles := pruned(root)
-	checkPlan, err := plan.MarshalJSON()
-	if err != nil {
-		return nil, err
+	all := map[string][]byte{}
+	for name, schema := range map[string]object{
+		"language.json": root, "plan.schema.json": forEditors(root),
+		"plan.check.json": plan, "profiles.check.json": profiles,
+	} {
+		var b bytes.Buffer
+		text, err := schema.MarshalJSON()
+		if err == nil && name == "plan.schema.json" {
+			err = json.Indent(&b, text, "", " ")
+			text = b.Bytes()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all[name] = append(text, '\n')
 	}
-	checkProfiles, err := profiles.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, compact, "", " "); err != nil {
-		return nil, fmt.Errorf("indent the schema: %w", err)
-	}
-	b.WriteByte('\n')
-	return map[string][]byte{
-		"language.json": append(language, '\n'), "plan.schema.json": b.Bytes(),
-		"plan.check.json": append(checkPlan, '\n'), "profiles.check.json": append(checkProfiles, '\n'),
-	}, nil
+	return all, nil
 }

@@ -16,17 +16,12 @@ func (g generator) overlays(marks marks, defs object) object {
 	var twins object
 	for _, d := range defs {
 		if maps[d.name] {
-			twins = append(twins, member{"overlay_" + d.name, overlay(d.value, maps)})
+			twins = append(twins, member{"overlay_" + d.name, overlay(d.value.(object), maps)})
 		}
 	}
-	return append(
-		twins,
-		member{
-			"profile",
-			marks.on("plan",
-				closed("profile", g.profileKeys()...).with(member{"properties", g.overlayProperties(maps)})),
-		},
-	)
+	profile := closed("profile", g.profileKeys()...)
+	properties := member{"properties", nullable(profile.get("properties").(object), maps)}
+	return append(twins, member{"profile", marks.on("plan", profile.with(properties))})
 }
 
 // mapDefs names the definitions that are maps of known keys, or lead to one.
@@ -53,82 +48,51 @@ func leadsToMap(schema object, maps map[string]bool) bool {
 }
 
 func visit(v any, f func(object)) {
-	switch v := v.(type) {
-	case object:
-		f(v)
-		for _, m := range v {
+	each(v, func(o object) object {
+		f(o)
+		for _, m := range o {
 			visit(m.value, f)
 		}
-	case []object:
-		for _, o := range v {
-			visit(o, f)
-		}
-	}
+		return o
+	})
 }
 
 // overlay copies a schema with the changes.
-func overlay(v any, maps map[string]bool) any {
-	switch v := v.(type) {
-	case []object:
-		var out []object
-		for _, o := range v {
-			out = append(out, overlay(o, maps).(object))
-		}
-		return out
-	case object:
-		var out object
-		condition := v.get("if") != nil
-		for _, m := range v {
-			switch {
-			case m.name == "if":
-				out = append(out, m)
-			case m.name == "required", m.name == "minItems":
-			case m.name == "properties":
-				out = append(out, member{m.name, nullable(m.value.(object), maps)})
-			case m.name == "$ref":
-				out = append(out, member{m.name, overlayRef(m.value.(string), maps)})
-			case m.name == "additionalProperties" && !condition && m.value != false:
-				out = append(out, member{m.name, orNull(overlay(m.value, maps).(object))})
-			case m.name == "default", m.name == "examples":
-				out = append(out, m)
-			default:
-				out = append(out, member{m.name, overlay(m.value, maps)})
+func overlay(schema object, maps map[string]bool) object {
+	deeper := func(o object) object { return overlay(o, maps) }
+	var out object
+	for _, m := range schema {
+		switch m.name {
+		case "required", "minItems":
+			continue
+		case "if", "default", "examples":
+		case "properties":
+			m.value = nullable(m.value.(object), maps)
+		case "$ref":
+			if name := strings.TrimPrefix(m.value.(string), defsPrefix); maps[name] {
+				m.value = defsPrefix + "overlay_" + name
+			}
+		default:
+			m.value = each(m.value, deeper)
+			if o, ok := m.value.(object); ok && m.name == "additionalProperties" && schema.get("if") == nil {
+				m.value = orNull(o)
 			}
 		}
-		return out
-	}
-	return v
-}
-
-func overlayRef(target string, maps map[string]bool) string {
-	name := strings.TrimPrefix(target, defsPrefix)
-	if maps[name] {
-		return defsPrefix + "overlay_" + name
-	}
-	return target
-}
-
-// nullable lets null stand for every property.
-func nullable(properties object, maps map[string]bool) object {
-	var out object
-	for _, p := range properties {
-		out = append(out, member{p.name, orNull(overlay(p.value, maps).(object))})
+		out = append(out, m)
 	}
 	return out
 }
 
+// nullable lets null stand for every property.
+func nullable(properties object, maps map[string]bool) object {
+	return properties.values(func(o object) object { return orNull(overlay(o, maps)) })
+}
+
 // orNull keeps what people read outside, where editors look for it, and the rest behind a condition.
 func orNull(schema object) object {
-	var read, rest object
-	for _, m := range schema {
-		switch m.name {
-		case "title", "description", "default", "examples", "notBuilt":
-			read = append(read, m)
-		default:
-			rest = append(rest, m)
-		}
-	}
-	return append(read, member{"if", object{{"not", object{{"type", "null"}}}}}, member{"then", rest})
+	read := []string{"title", "description", "default", "examples", "notBuilt"}
+	return append(schema.only(read...),
+		member{"if", object{{"not", object{{"type", "null"}}}}}, member{"then", schema.without(read...)})
 }
 
 // profileKeys are the keys of a plan that a profile may change.
@@ -150,12 +114,4 @@ func (g generator) profileKeys() []key {
 		keys = append(keys, k)
 	}
 	return keys
-}
-
-func (g generator) overlayProperties(maps map[string]bool) object {
-	properties := object{}
-	for _, k := range g.profileKeys() {
-		properties = append(properties, member{k.name, k.property()})
-	}
-	return nullable(properties, maps)
 }

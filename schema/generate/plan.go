@@ -8,38 +8,37 @@ import (
 
 const id = "https://sluice-bench.github.io/schema/plan/v1.json"
 
-// definition is an entry of $defs. build makes its schema when all titles are known.
-type definition struct {
-	name, title string
-	build       func() object
-}
-
-// definitions lists everything under $defs but the overlays.
-func (g generator) definitions() []definition {
-	defs := []definition{{"variable", "variable", func() object {
-		return object{
-			{"title", "variable"},
-			{"description", "One variable, or an expression over earlier results, in place of a value."},
-			{"examples", []any{"${limit}"}},
-			{"type", "string"},
-			{"pattern", `^` + variable + `$`},
-		}
+// definitions are everything under $defs but the overlays.
+func (g generator) definitions() object {
+	defs := object{{"variable", object{
+		{"title", "variable"},
+		{"description", "One variable, or an expression over earlier results, in place of a value."},
+		{"examples", []any{"${limit}"}},
+		{"type", "string"},
+		{"pattern", `^` + variable + `$`},
 	}}}
-	for _, s := range language.Forms() {
-		if s.Kinds != nil {
-			defs = append(defs, definition{s.Name, s.Title, func() object { return scalarDef(s) }})
+	for _, f := range language.Forms() {
+		if f.Kinds != nil {
+			defs = append(defs, member{f.Name, scalarDef(f)})
 		}
 	}
-	defs = append(defs, g.defs()...)
-	return append(defs, definition{"profile_variable", "map", profileVariable})
+	for _, t := range structs() {
+		if name := tagOf(t, "union"); name != "" {
+			defs = append(defs, member{name, g.forms(t)})
+		}
+		if name := tagOf(t, "def"); name != "" {
+			defs = append(defs, member{name, special(name, closed(titleOfMap(t), g.keys(t)...))})
+		}
+	}
+	return append(defs, member{"profile_variable", profileVariable()})
 }
 
 // planSchema is the whole schema.
 func (g generator) planSchema() object {
 	marks := later()
-	defs := object{}
-	for _, d := range g.definitions() {
-		defs = append(defs, member{d.name, marks.on(d.name, d.build())})
+	defs := g.definitions()
+	for i, d := range defs {
+		defs[i].value = marks.on(d.name, d.value.(object))
 	}
 	defs = append(defs, g.overlays(marks, defs)...)
 	root := object{

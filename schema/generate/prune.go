@@ -1,5 +1,10 @@
 package main
 
+import (
+	"slices"
+	"strings"
+)
+
 // The validator's set-up time grows with the schema (0.3 s for the whole one, most of it for
 // $dynamicAnchor, which only draft 2020-12 has), and a plan should start in milliseconds. So the
 // program checks plans with a copy that says the same in less: without what only people and editors
@@ -13,79 +18,52 @@ package main
 func pruned(root object) (plan, profiles object) {
 	properties := root.get("properties").(object)
 	plan = root.with(member{"properties", properties.with(member{"profiles", object{}})})
-	for _, m := range root {
-		switch m.name {
-		case "properties":
-			profiles = append(profiles, member{m.name, object{{"profiles", properties.get("profiles")}}})
-		case "$schema", "$id", "$defs":
-			profiles = append(profiles, m)
-		}
-	}
+	profiles = root.only("$schema", "$id", "properties", "$defs").
+		with(member{"properties", properties.only("profiles")})
 	return small(plan), small(profiles)
 }
 
 // small is what a schema says in less.
 func small(root object) object {
-	small := object{}
-	for _, m := range prune(root).(object) {
-		switch m.name {
-		case "$schema":
-			m.value = "http://json-schema.org/draft-07/schema#"
-		case "$defs":
-			continue
-		}
-		small = append(small, m)
-	}
-	defs := prune(root.get("$defs")).(object)
-	needed := map[string]bool{}
-	reach(small, defs, needed)
-	kept := object{}
-	for _, d := range defs {
-		if needed[d.name] {
-			kept = append(kept, d)
-		}
-	}
-	return append(small, member{"$defs", kept})
+	defs := root.get("$defs").(object).values(prune)
+	root = prune(root.without("$defs")).with(member{"$schema", "http://json-schema.org/draft-07/schema#"})
+	return append(root, member{"$defs", reached(root, defs)})
 }
 
-// reach marks the definitions that v refers to, and those that they refer to.
-func reach(v any, defs object, needed map[string]bool) {
-	visit(v, func(o object) {
-		target, _ := o.get("$ref").(string)
-		if target == "" || needed[target[len(defsPrefix):]] {
-			return
-		}
-		name := target[len(defsPrefix):]
-		needed[name] = true
-		reach(defs.get(name), defs, needed)
-	})
+// reached are the definitions that a schema leads to.
+func reached(root, defs object) object {
+	needed := map[string]bool{}
+	var reach func(v any)
+	reach = func(v any) {
+		visit(v, func(o object) {
+			target, _ := o.get("$ref").(string)
+			if name := strings.TrimPrefix(target, defsPrefix); name != "" && !needed[name] {
+				needed[name] = true
+				reach(defs.get(name))
+			}
+		})
+	}
+	reach(root)
+	return slices.DeleteFunc(slices.Clone(defs), func(d member) bool { return !needed[d.name] })
 }
 
 // prune copies a schema without what does not decide anything.
-func prune(v any) any {
-	switch v := v.(type) {
-	case []object:
-		var out []object
-		for _, o := range v {
-			out = append(out, prune(o).(object))
+func prune(schema object) object {
+	var out object
+	for _, m := range schema {
+		switch {
+		case remark(m.name):
+			continue
+		case m.name == "$ref":
+			m = reference(m, schema)
+		case m.name == "properties":
+			m.value = m.value.(object).values(prune)
+		default:
+			m.value = each(m.value, prune)
 		}
-		return out
-	case object:
-		var out object
-		for _, m := range v {
-			switch {
-			case remark(m.name):
-			case m.name == "$ref":
-				out = append(out, reference(m, v))
-			case m.name == "properties", m.name == "$defs":
-				out = append(out, member{m.name, pruneEach(m.value.(object))})
-			default:
-				out = append(out, member{m.name, prune(m.value)})
-			}
-		}
-		return out
+		out = append(out, m)
 	}
-	return v
+	return out
 }
 
 // reference is the member ref of a schema as draft-07 has to say it.
@@ -108,13 +86,4 @@ func remark(name string) bool {
 		return true
 	}
 	return false
-}
-
-// pruneEach prunes the schemas in a map whose names are not keywords.
-func pruneEach(schemas object) object {
-	out := object{}
-	for _, m := range schemas {
-		out = append(out, member{m.name, prune(m.value)})
-	}
-	return out
 }

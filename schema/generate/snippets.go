@@ -117,22 +117,12 @@ func offered(property object, all []snippet) object {
 		_, free := property.get("additionalProperties").(object)
 		all = []snippet{{"example", "", new(stops).fill(example, free)}}
 	}
-	var read, rest object
-	for _, m := range property {
-		switch m.name {
-		case "title", "description":
-			read = append(read, m)
-		case "examples":
-			if !isMap {
-				rest = append(rest, m)
-			}
-		case "default":
-			if list, is := m.value.([]any); is && len(list) > 0 || !is && !isMap {
-				rest = append(rest, m)
-			}
-		default:
-			rest = append(rest, m)
-		}
+	read, rest := property.only("title", "description"), property.without("title", "description")
+	if isMap {
+		rest = rest.without("examples")
+	}
+	if list, is := property.get("default").([]any); is && len(list) == 0 || !is && isMap {
+		rest = rest.without("default")
 	}
 	if all == nil {
 		return append(read, rest...)

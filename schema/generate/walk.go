@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -106,24 +107,8 @@ func structs() []reflect.Type {
 
 func isKey(f reflect.StructField) bool { return f.Tag.Get("plan") != "" }
 
-// defs are the definitions of all structs.
-func (g generator) defs() []definition {
-	var all []definition
-	for _, t := range structs() {
-		if name := tagOf(t, "union"); name != "" {
-			all = append(all, definition{name, tagOf(t, "title"), func() object { return g.forms(t) }})
-		}
-		if name := tagOf(t, "def"); name != "" {
-			all = append(all, definition{name, titleOfMap(t), func() object {
-				return special(name, closed(titleOfMap(t), g.keys(t)...))
-			}})
-		}
-	}
-	return all
-}
-
 // titles are the names for people, by definition.
-func titles() map[string]string {
+var titles = sync.OnceValue(func() map[string]string {
 	all := map[string]string{"variable": "variable", "profile": "profile"}
 	for _, s := range language.Forms() {
 		all[s.Name] = s.Title
@@ -132,7 +117,7 @@ func titles() map[string]string {
 		all[tagOf(t, "union")], all[tagOf(t, "def")] = tagOf(t, "title"), titleOfMap(t)
 	}
 	return all
-}
+})
 
 // keys lists the keys of a struct, those of inlined ones included.
 func (g generator) keys(t reflect.Type) []key {
