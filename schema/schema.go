@@ -16,6 +16,7 @@ import (
 )
 
 //go:generate go run ./generate . ../scenario/language
+//go:generate env UPDATE_GUIDE=1 go test -count=1 -run ^TestReference$ ../cmd/sluice
 
 //go:embed plan.schema.json
 var planText []byte

@@ -13,7 +13,7 @@ import (
 )
 
 // The reference of the guide is made from the schema, the catalogue and the table of operators. It
-// is between these two lines; UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference writes it.
+// is between these two lines; `go generate ./schema` writes it, after the schema.
 const (
 	referenceBegin = "<!-- reference: begin -->\n"
 	referenceEnd   = "<!-- reference: end -->\n"
@@ -39,7 +39,7 @@ func TestReference(t *testing.T) {
 		return
 	}
 	if have != want {
-		t.Errorf("the reference is not up to date: UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference")
+		t.Errorf("the reference is not up to date: run `go generate ./schema`")
 	}
 }
 
