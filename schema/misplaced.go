@@ -75,22 +75,22 @@ func choice(keys []string) string {
 }
 
 // asMap says how something is written that is no map here and must be one.
-func (r *reporter) asMap(c complaint, key string) string {
-	if strings.HasPrefix(c.def, "levels_") && c.node.Kind == source.List && len(c.at) > 1 {
-		above := c.at[len(c.at)-2]
-		if values := flow(c.node); values != "" {
+func (r *reporter) asMap(v violation, key string) string {
+	if strings.HasPrefix(v.def, "levels_") && v.node.Kind == source.List && len(v.at) > 1 {
+		above := v.at[len(v.at)-2]
+		if values := flow(v.node); values != "" {
 			return fmt.Sprintf("A list of values takes its place: %s: %s", above, values)
 		}
 	}
-	if keys := r.keys(c.at); len(keys) == 3 && keys[0] == "profiles" && key == "stages" &&
-		c.node.Kind == source.List {
+	if keys := r.keys(v.at); len(keys) == 3 && keys[0] == "profiles" && key == "stages" &&
+		v.node.Kind == source.List {
 		id := "steady"
-		if len(c.node.Items) > 0 && c.node.Items[0].Get("id") != nil {
-			id = c.node.Items[0].Get("id").Text
+		if len(v.node.Items) > 0 && v.node.Items[0].Get("id") != nil {
+			id = v.node.Items[0].Get("id").Text
 		}
 		return fmt.Sprintf("A profile changes stages by their ids: stages: {%s: {for: 10s}}", id)
 	}
-	p, ok := Lookup(strings.Join(r.keys(c.at), "."))
+	p, ok := Lookup(strings.Join(r.keys(v.at), "."))
 	if !ok || len(p.Examples) == 0 || !strings.HasPrefix(p.Examples[0], "{") {
 		return ""
 	}

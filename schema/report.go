@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// reporter turns the validator's complaints into diagnostics.
+// reporter turns the violations that the validator finds into diagnostics.
 type reporter struct {
 	root  *source.Node
 	found source.Diagnostics
-	seen  map[string]bool // by place of the text: what an alias repeats is complained about once
+	seen  map[string]bool // by place of the text: what an alias repeats is reported once
 	meant map[string]bool // pointers of keys that are missing because they are misspelled
 	later map[string]bool // pointers of values that cannot be run yet; nothing under them is listed
 }
@@ -22,80 +23,68 @@ func newReporter(root *source.Node) *reporter {
 	return &reporter{root: root, seen: map[string]bool{}, meant: map[string]bool{}, later: map[string]bool{}}
 }
 
-// complaint is a leaf with what it is about.
-type complaint struct {
-	leafError
-	keyword string       // its last token
-	schema  *source.Node // that holds the keyword
-	def     string       // the definition it stands in
-	node    *source.Node // the value; of a key: nil
-}
-
 // maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file
 // can cost.
 const maxFound = 1000
 
-func (r *reporter) collect(leaves []leafError) {
-	slices.SortFunc(leaves, func(a, b leafError) int {
-		return cmp.Or(slices.Compare(a.at, b.at), slices.Compare(a.keyword, b.keyword))
+func (r *reporter) collect(all []violation) {
+	slices.SortFunc(all, func(a, b violation) int {
+		return cmp.Or(slices.Compare(a.at, b.at), slices.Compare(a.rule, b.rule))
 	})
-	for _, l := range leaves {
-		if last(l.keyword) == notBuilt {
-			r.later[source.JoinPointer(l.at...)] = true
+	for _, v := range all {
+		if v.keyword() == notBuilt {
+			r.later[v.path()] = true
 		}
 	}
-	leaves = slices.DeleteFunc(leaves, r.hidden)
-	r.misspelled(leaves)
-	cut := len(leaves) > maxFound
-	leaves = leaves[:min(len(leaves), maxFound)]
+	all = slices.DeleteFunc(all, r.hidden)
+	cut := len(all) > maxFound
+	all = all[:min(len(all), maxFound)]
+	for i := range all {
+		r.find(&all[i])
+	}
+	r.misspelled(all)
 	for _, repeated := range []bool{false, true} { // originals before what aliases repeat of them
-		for _, l := range leaves {
-			c := r.about(l)
-			if (c.node != nil && c.node.Anchor != (source.Pos{})) == repeated {
-				r.complain(c)
+		for _, v := range all {
+			if (v.node != nil && v.node.Anchor != (source.Pos{})) == repeated {
+				r.report(v)
 			}
 		}
 	}
 	if cut || len(r.found) > maxFound {
-		r.found = append(r.found[:min(len(r.found), maxFound)], source.Errorf(
-			"too-many-mistakes", "there are more mistakes than are listed",
-		).
-			At("", r.root.Pos, 0))
+		r.found = append(r.found[:min(len(r.found), maxFound)],
+			source.Errorf("too-many-mistakes", "there are more mistakes than are listed").At("", r.root.Pos, 0))
 	}
 }
 
 // misspelled notes the keys that are meant by keys which do not exist, so that one typo is one mistake.
-func (r *reporter) misspelled(leaves []leafError) {
-	for _, l := range leaves[:min(len(leaves), maxFound)] {
-		if last(l.keyword) != "additionalProperties" {
+func (r *reporter) misspelled(all []violation) {
+	for _, v := range all {
+		if v.keyword() != "additionalProperties" {
 			continue
 		}
-		c := r.about(l)
-		properties := c.schema.Get("properties")
-		all := builtKeys(properties)
-		for i, e := range entries(c.node) {
+		properties := v.schema.Get("properties")
+		keys := builtKeys(properties)
+		for i, e := range entries(v.node) {
 			if i > maxFound || properties.Get(e.Key) != nil {
 				continue
 			}
-			near := source.Nearest(e.Key, all)
-			if f, ok := foreign(e.Key); ok && slices.Contains(all, f.ours) {
+			near := source.Nearest(e.Key, keys)
+			if f, ok := foreign(e.Key); ok && slices.Contains(keys, f.ours) {
 				near = f.ours
 			}
 			if near != "" {
-				r.meant[source.JoinPointer(append(slices.Clone(c.at), near)...)] = true
+				r.meant[v.path(near)] = true
 			}
 		}
 	}
 }
 
-// about finds what a leaf is about.
-func (r *reporter) about(l leafError) complaint {
-	c := complaint{leafError: l, keyword: last(l.keyword), node: r.at(l.at)}
-	c.schema = tree().At(source.JoinPointer(l.keyword[:len(l.keyword)-1]...))
-	if len(l.keyword) > 1 && l.keyword[0] == "$defs" {
-		c.def = l.keyword[1]
+// find looks up the value and the schema of a violation.
+func (r *reporter) find(v *violation) {
+	v.node, v.schema = r.at(v.at), tree().At(source.JoinPointer(v.rule[:len(v.rule)-1]...))
+	if len(v.rule) > 1 && v.rule[0] == "$defs" {
+		v.def = v.rule[1]
 	}
-	return c
 }
 
 func last(tokens []string) string {
@@ -107,37 +96,39 @@ func last(tokens []string) string {
 
 func (r *reporter) at(tokens []string) *source.Node { return r.root.At(source.JoinPointer(tokens...)) }
 
-// hidden reports whether l is about something inside a value that is not built yet, or about that
+// hidden reports whether v is about something inside a value that is not built yet, or about that
 // value itself.
-func (r *reporter) hidden(l leafError) bool {
-	for n := range len(l.at) + 1 {
-		if r.later[source.JoinPointer(l.at[:n]...)] && (n < len(l.at) || last(l.keyword) != notBuilt) {
+func (r *reporter) hidden(v violation) bool {
+	for n := range len(v.at) + 1 {
+		if r.later[source.JoinPointer(v.at[:n]...)] && (n < len(v.at) || v.keyword() != notBuilt) {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *reporter) complain(c complaint) {
-	switch c.keyword {
-	case "additionalProperties":
-		r.unknownKeys(c)
-	case "required":
-		r.missingKeys(c)
-	case notBuilt:
-		r.notBuilt(c)
+func (r *reporter) report(v violation) {
+	switch {
+	case v.keyword() == "additionalProperties":
+		r.unknownKeys(v)
+	case v.keyword() == "required":
+		r.missingKeys(v)
+	case v.keyword() == notBuilt:
+		r.notBuilt(v)
+	case slices.Contains(v.rule, "propertyNames"):
+		pos, width := r.keyPlace(v.at)
+		r.add(source.Errorf("bad-name", "`%s` cannot be a name here", last(v.at)).Help(
+			"A name has letters, digits and _ (and . and - where it is not a variable's), and begins with "+
+				"a letter, a digit or _.",
+		).At(v.path(), pos, width), v.node)
 	default:
-		if slices.Contains(c.leafError.keyword, "propertyNames") {
-			r.badName(c)
-			return
-		}
-		r.add(r.value(c), c.node)
+		pos, width := r.valuePlace(v)
+		r.add(r.value(v).At(v.path(), pos, width), v.node)
 	}
 }
 
-// add keeps d unless the same text was complained about already.
+// add keeps d unless the same text was reported already.
 func (r *reporter) add(d source.Diagnostic, about *source.Node) {
-	d.Severity = source.Error
 	origin := d.Pos
 	if about != nil && about.Anchor != (source.Pos{}) {
 		origin = about.Anchor
@@ -152,55 +143,49 @@ func (r *reporter) add(d source.Diagnostic, about *source.Node) {
 	}
 }
 
-func (r *reporter) unknownKeys(c complaint) {
-	properties := c.schema.Get("properties")
+func (r *reporter) unknownKeys(v violation) {
+	properties := v.schema.Get("properties")
 	all := builtKeys(properties)
-	for _, e := range entries(c.node) {
+	for _, e := range entries(v.node) {
 		if len(r.found) > maxFound {
 			return
 		}
 		if properties.Get(e.Key) != nil {
 			continue
 		}
-		d := source.Diagnostic{
-			Code:    "unknown-key",
-			Summary: fmt.Sprintf("`%s` is not a key of %s", e.Key, r.name(c)),
-			Path:    source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
-			Pos:     e.KeyPos,
-			Width:   keyWidth(e),
-			Allowed: all,
-			Nearest: source.Nearest(e.Key, all),
+		d := source.Errorf(source.CodeUnknownKey, "`%s` is not a key of %s", e.Key, r.name(v)).
+			Among(source.Nearest(e.Key, all), all)
+		r.meantKey(d, v, e, all)
+		placed := d.AtKey(v.path(e.Key), e.KeyPos, e.Key)
+		if e.KeyPos == e.Value.Pos { // the key is written elsewhere, and an alias here
+			placed.Width = 0
 		}
-		r.meantKey(&d, c, e, all)
-		r.add(d, e.Value)
+		r.add(placed, e.Value)
 	}
 }
 
 // meantKey says in d what was meant by a key that there is not: another tool's word, a key of another
 // map, a condition.
-func (r *reporter) meantKey(d *source.Diagnostic, c complaint, e source.Entry, all []string) {
+func (r *reporter) meantKey(d *source.Diagnostic, v violation, e source.Entry, all []string) {
 	nowhere := e.Value == nil || e.Value.Kind == source.Null
 	if strings.ContainsAny(e.Key, "<>()=") && nowhere {
 		d.Nearest, d.Detail = "", "A comma ends a value inside { } and [ ]: write the whole text in quotes."
 		return
 	}
-	if isAssertion(c) && e.Value != nil && e.Value.Kind == source.Scalar && strings.Contains(e.Key, ".") {
+	if strings.Contains(v.def, "assertion") && e.Value != nil && e.Value.Kind == source.Scalar && strings.Contains(e.Key, ".") {
 		d.Nearest, d.Allowed = "", nil
 		d.Detail = fmt.Sprintf("An assertion is one text: %s < %s.", e.Key, strings.TrimLeft(e.Value.Text, "<>= "))
 		return
 	}
 	if f, ok := foreign(e.Key); ok &&
-		(slices.Contains(all, f.ours) || !f.local() && r.elsewhere(c.at, e.Key) == "") {
+		(slices.Contains(all, f.ours) || !f.local() && r.elsewhere(v.at, e.Key) == "") {
 		f.translate(d, e, all)
 		return
 	}
 	if d.Nearest == "" {
-		d.Detail = r.elsewhere(c.at, e.Key)
+		d.Detail = r.elsewhere(v.at, e.Key)
 	}
 }
-
-// isAssertion reports whether a complaint is about an assertion that is a map.
-func isAssertion(c complaint) bool { return strings.Contains(c.def, "assertion") }
 
 // builtKeys are the keys of a map that this version can run.
 func builtKeys(properties *source.Node) []string {
@@ -220,29 +205,15 @@ func entries(n *source.Node) []source.Entry {
 	return n.Entries
 }
 
-// keyWidth is 0 where the key stands elsewhere and an alias here.
-func keyWidth(e source.Entry) int {
-	if e.KeyPos == e.Value.Pos {
-		return 0
-	}
-	return len([]rune(e.Key))
-}
-
 // name says which map is meant: its key, or what it is.
-func (r *reporter) name(c complaint) string {
-	if len(c.at) == 0 {
+func (r *reporter) name(v violation) string {
+	switch title := text(v.schema.Get("title")); {
+	case len(v.at) == 0:
 		return "a plan"
-	}
-	title := text(c.schema.Get("title"))
-	if title != "" && title != "map" {
+	case title != "" && title != "map":
 		return title
 	}
-	for i := len(c.at) - 1; i >= 0; i-- {
-		if parent := r.at(c.at[:i]); parent != nil && parent.Kind == source.Map {
-			return "`" + c.at[i] + "`"
-		}
-	}
-	return "this map"
+	return r.label(v.at)
 }
 
 func text(n *source.Node) string {
@@ -252,26 +223,18 @@ func text(n *source.Node) string {
 	return n.Text
 }
 
-func (r *reporter) missingKeys(c complaint) {
-	pos, width := r.keyPlace(c.at)
-	for _, key := range c.schema.Get("required").Items {
-		if c.node.Get(key.Text) != nil || r.meant[source.JoinPointer(append(slices.Clone(c.at), key.Text)...)] {
+func (r *reporter) missingKeys(v violation) {
+	pos, width := r.keyPlace(v.at)
+	for _, key := range v.schema.Get("required").Items {
+		if v.node.Get(key.Text) != nil || r.meant[v.path(key.Text)] {
 			continue
 		}
-		d := source.Diagnostic{
-			Code: "missing-key", Summary: fmt.Sprintf("`%s` is missing in %s", key.Text, r.name(c)),
-			Path: source.JoinPointer(c.at...), Pos: pos, Width: width,
-		}
-		if p, ok := Lookup(r.dotted(c.at, key.Text)); ok {
+		d := source.Errorf(source.CodeMissing, "`%s` is missing in %s", key.Text, r.name(v))
+		if p, ok := Lookup(strings.Join(append(r.keys(v.at), key.Text), ".")); ok {
 			d.Detail = fmt.Sprintf("%s For example: %s: %s", p.Description, key.Text, p.Examples[0])
 		}
-		r.add(d, c.node)
+		r.add(d.At(v.path(), pos, width), v.node)
 	}
-}
-
-// dotted is the path of a key below at, as Lookup takes it.
-func (r *reporter) dotted(at []string, key string) string {
-	return strings.Join(append(r.keys(at), key), ".")
 }
 
 // keys are those on the way to a value.
@@ -285,6 +248,14 @@ func (r *reporter) keys(at []string) []string {
 	return keys
 }
 
+// label is the key that a value has, or that the list has whose item it is.
+func (r *reporter) label(at []string) string {
+	if key := last(r.keys(at)); key != "" {
+		return "`" + key + "`"
+	}
+	return "the plan"
+}
+
 // keyPlace is the key of a value, or the value itself where it has none.
 func (r *reporter) keyPlace(at []string) (source.Pos, int) {
 	n := r.at(at)
@@ -294,48 +265,28 @@ func (r *reporter) keyPlace(at []string) (source.Pos, int) {
 	return r.root.KeyPos(source.JoinPointer(at...))
 }
 
-// valuePlace is where a scalar stands, or the key of a map, a list or nothing.
-func (r *reporter) valuePlace(c complaint) (source.Pos, int) {
-	n := c.node
-	if n.Kind != source.Scalar {
-		return r.keyPlace(c.at)
-	}
-	switch {
-	case n.Anchor != (source.Pos{}), n.Block, len(n.Runs) > 0:
+// valuePlace is that of a scalar, or the key of a map, a list or nothing.
+func (r *reporter) valuePlace(v violation) (source.Pos, int) {
+	switch n := v.node; {
+	case n.Kind != source.Scalar:
+		return r.keyPlace(v.at)
+	case n.Anchor != (source.Pos{}), len(n.Runs) > 0:
 		return n.Pos, 0
-	case n.Quoted:
-		return n.Pos, len([]rune(n.Text)) + 2
-	}
-	return n.Pos, len([]rune(n.Text))
-}
-
-func (r *reporter) notBuilt(c complaint) {
-	d := source.Diagnostic{Code: "not-built-yet", Path: source.JoinPointer(c.at...)}
-	what := last(c.at)
-	words := c.schema.Get(notBuilt)
-	switch {
-	case words.Kind == source.List:
-		d.Pos, d.Width = r.valuePlace(c)
-		what = c.node.Text
-		d.Allowed = built(c.schema)
-	case len(c.leafError.keyword) > 2 && c.leafError.keyword[len(c.leafError.keyword)-3] == "properties":
-		d.Pos, d.Width = r.keyPlace(c.at)
 	default:
-		d.Pos, d.Width = r.keyPlace(c.at)
-		d.Summary = fmt.Sprintf("this version cannot run this form of `%s` yet", what)
+		return n.Pos, language.WidthOf(n, n)
 	}
-	if d.Summary == "" {
-		d.Summary = fmt.Sprintf("this version cannot run `%s` yet", what)
-	}
-	r.add(d, c.node)
 }
 
-func (r *reporter) badName(c complaint) {
-	pos, width := r.keyPlace(c.at)
-	r.add(source.Diagnostic{
-		Code: "bad-name", Summary: fmt.Sprintf("`%s` cannot be a name here", last(c.at)),
-		Detail: "A name has letters, digits and _ (and . and - where it is not a variable's), and begins with " +
-			"a letter, a digit or _.",
-		Path: source.JoinPointer(c.at...), Pos: pos, Width: width,
-	}, c.node)
+func (r *reporter) notBuilt(v violation) {
+	pos, width := r.keyPlace(v.at)
+	d := source.Errorf(source.CodeNotBuilt, "this version cannot run `%s` yet", last(v.at))
+	switch {
+	case v.schema.Get(notBuilt).Kind == source.List:
+		pos, width = r.valuePlace(v)
+		d = source.Errorf(source.CodeNotBuilt, "this version cannot run `%s` yet", v.node.Text).
+			Among("", built(v.schema))
+	case len(v.rule) < 3 || v.rule[len(v.rule)-3] != "properties":
+		d.Summary = fmt.Sprintf("this version cannot run this form of `%s` yet", last(v.at))
+	}
+	r.add(d.At(v.path(), pos, width), v.node)
 }

@@ -28,46 +28,42 @@ func Check(root *source.Node) (mistakes, later source.Diagnostics) {
 	}
 	leaves, err := checkPlan(root)
 	if err != nil {
-		return source.Diagnostics{{
-			Severity: source.Error, Code: "not-checked", Summary: "the plan could not be checked against its schema",
-			Detail: err.Error(), Pos: root.Pos,
-		}}, nil
+		return source.Diagnostics{source.Errorf("not-checked", "the plan could not be checked against its schema").
+			Help(err.Error()).At("", root.Pos, 0)}, nil
 	}
 	return split(root, leaves)
 }
 
 // split tells what is wrong from what cannot be run.
-func split(root *source.Node, leaves []leafError) (mistakes, later source.Diagnostics) {
-	if len(leaves) == 0 {
+func split(root *source.Node, found []violation) (mistakes, later source.Diagnostics) {
+	if len(found) == 0 {
 		return nil, nil
 	}
 	marked := newReporter(root)
-	marked.collect(slices.DeleteFunc(slices.Clone(leaves),
-		func(l leafError) bool { return !isLater(l) || marked.idle(l) }))
+	marked.collect(slices.DeleteFunc(slices.Clone(found),
+		func(v violation) bool { return !v.isLater() || marked.idle(v) }))
 	wrong := newReporter(root)
-	wrong.collect(slices.DeleteFunc(leaves, isLater))
+	wrong.collect(slices.DeleteFunc(found, violation.isLater))
 	return wrong.found.Sorted(), marked.found.Sorted()
 }
 
-func isLater(l leafError) bool { return last(l.keyword) == notBuilt }
-
-// idle reports whether what is marked at l has no effect on a run.
-func (r *reporter) idle(l leafError) bool {
-	if len(l.at) > 1 && (l.at[0] == "profiles" || l.at[0] == "defaults") {
+// idle reports whether what is marked at v has no effect on a run.
+func (r *reporter) idle(v violation) bool {
+	if len(v.at) > 1 && (v.at[0] == "profiles" || v.at[0] == "defaults") {
 		return true
 	}
-	for n := range len(l.at) {
-		if when := r.at(l.at[:n]).Get("when"); n > 1 && when != nil && when.Text == "never" {
+	for n := range len(v.at) {
+		if when := r.at(v.at[:n]).Get("when"); n > 1 && when != nil && when.Text == "never" {
 			return true
 		}
 	}
-	c := r.about(l)
-	usual := c.schema.Get("default")
-	return usual != nil && reflect.DeepEqual(usual.JSON(), c.node.JSON())
+	r.find(&v)
+	usual := v.schema.Get("default")
+	return usual != nil && reflect.DeepEqual(usual.JSON(), v.node.JSON())
 }
 
 // checkPlan runs the validator over a plan, and over its profiles if it has some.
-func checkPlan(root *source.Node) ([]leafError, error) {
+func checkPlan(root *source.Node) ([]violation, error) {
 	data := root.JSON()
 	leaves, err := check(planSchema, data)
 	if err != nil || root.Get("profiles") == nil {
@@ -96,25 +92,35 @@ func ValidateResult(data []byte) error {
 	}
 	var all []error
 	for _, l := range leaves {
-		if len(l.at) == 0 {
-			all = append(all, errors.New(l.message))
-			continue
-		}
-		all = append(all, fmt.Errorf("%s: %s", source.JoinPointer(l.at...), l.message))
+		all = append(all, errors.New(strings.TrimPrefix(l.path()+": "+l.message, ": ")))
 	}
 	return errors.Join(all...)
 }
 
-// leafError is one complaint of the validator.
-type leafError struct {
+// violation is one rule of the schema that a value breaks.
+type violation struct {
 	at      []string // keys and indexes of the value
-	keyword []string // pointer into the schema, ending in the keyword
+	rule    []string // pointer into the schema, ending in the keyword
 	message string
+
+	// What reporter.find adds.
+	node   *source.Node // the value; of a key: nil
+	schema *source.Node // that holds the keyword
+	def    string       // the definition that the schema belongs to
+}
+
+func (v violation) keyword() string { return last(v.rule) }
+
+func (v violation) isLater() bool { return v.keyword() == notBuilt }
+
+// path points to the value, or to keys below it.
+func (v violation) path(keys ...string) string {
+	return source.JoinPointer(slices.Concat(v.at, keys)...)
 }
 
 // check runs the validator. It panics on some data (a number without a finite value), which must not
 // reach the user.
-func check(compiled func() (*jsonschema.Schema, error), v any) (leaves []leafError, err error) {
+func check(compiled func() (*jsonschema.Schema, error), v any) (leaves []violation, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the validator gave up: %v", r)
@@ -133,12 +139,12 @@ func check(compiled func() (*jsonschema.Schema, error), v any) (leaves []leafErr
 }
 
 // flatten gives the errors without causes: the others only say that there are some.
-func flatten(e *jsonschema.ValidationError, into []leafError) []leafError {
+func flatten(e *jsonschema.ValidationError, into []violation) []violation {
 	if len(e.Causes) == 0 {
 		_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
 		return append(
 			into,
-			leafError{at: decode(e.InstanceLocation), keyword: decode(fragment), message: e.Message},
+			violation{at: decode(e.InstanceLocation), rule: decode(fragment), message: e.Message},
 		)
 	}
 	for _, c := range e.Causes {
@@ -163,7 +169,7 @@ func decode(pointer string) []string {
 }
 
 // tree is the schema of the whole language as nodes, which keep the order of keys: JSON is YAML. The
-// pointers of the validator's complaints lead into it.
+// pointers of the validator's errors lead into it.
 var tree = sync.OnceValue(func() *source.Node {
 	root, found := source.Parse("language.json", languageText)
 	if found.HasErrors() {

@@ -11,43 +11,26 @@ import (
 )
 
 // value says what is wrong with a value.
-func (r *reporter) value(c complaint) source.Diagnostic {
-	d := source.Diagnostic{Path: source.JoinPointer(c.at...)}
-	d.Pos, d.Width = r.valuePlace(c)
-	name := r.label(c.at)
+func (r *reporter) value(v violation) *source.Diagnostic {
+	name := r.label(v.at)
 	switch {
-	case c.node.Kind == source.Null:
-		d.Code, d.Summary = "null-value", name+" has no value"
-		d.Detail = "Give it one, or leave the key out."
-		if r.isItem(c.at) {
-			d.Summary, d.Detail = "an item of "+name+" has no value", "Give it one, or leave it out."
-		}
-		return d
-	case c.keyword == "enum":
-		notAllowed(&d, c, name)
-	case c.keyword == "type", c.keyword == "pattern":
-		r.form(&d, c, name)
-	case strings.HasSuffix(strings.ToLower(c.keyword), "minimum"),
-		strings.HasSuffix(strings.ToLower(c.keyword), "maximum"):
-		d.Code, d.Summary = "out-of-range", fmt.Sprintf("%s cannot be %s", name, c.node.Text)
-		d.Detail = bounds(c.schema)
-	case c.keyword == "minItems":
-		d.Code, d.Summary = "empty-list", name+" is empty"
-		d.Detail = "Give it at least one item."
-	default:
-		d.Code, d.Summary = "invalid-value", fmt.Sprintf("%s is not valid: %s", name, c.message)
+	case v.node.Kind == source.Null && r.isItem(v.at):
+		return source.Errorf(source.CodeNull, "an item of %s has no value", name).Help("Give it one, or leave it out.")
+	case v.node.Kind == source.Null:
+		return source.Errorf(source.CodeNull, "%s has no value", name).Help("Give it one, or leave the key out.")
 	}
-	return d
-}
-
-// label is the key that a value stands under, or that the list stands under whose item it is.
-func (r *reporter) label(at []string) string {
-	for i := len(at) - 1; i >= 0; i-- {
-		if parent := r.at(at[:i]); parent != nil && parent.Kind == source.Map {
-			return "`" + at[i] + "`"
-		}
+	switch v.keyword() {
+	case "enum":
+		return notAllowed(v, name)
+	case "type", "pattern":
+		return r.form(v, name)
+	case "minimum", "exclusiveMinimum", "maximum":
+		bound := func(keyword string) string { return text(v.schema.Get(keyword)) }
+		return language.OutOfRange(name, v.node.Text, bound("minimum"), bound("exclusiveMinimum"), bound("maximum"))
+	case "minItems":
+		return source.Errorf("empty-list", "%s is empty", name).Help("Give it at least one item.")
 	}
-	return "the plan"
+	return source.Errorf(source.CodeValue, "%s is not valid: %s", name, v.message)
 }
 
 func (r *reporter) isItem(at []string) bool {
@@ -58,123 +41,129 @@ func (r *reporter) isItem(at []string) bool {
 	return parent != nil && parent.Kind == source.List
 }
 
-// allowed lists the words of the enum of a complaint that are built. The mark is on the schema itself
+// allowed lists the words of the enum of a violation that are built. The mark is on the schema itself
 // or on one outside of its conditions.
-func allowed(c complaint) []string {
-	words := built(c.schema)
-	for k := c.leafError.keyword[:len(c.leafError.keyword)-1]; last(k) == "else" || last(k) == "then"; {
+func allowed(v violation) []string {
+	words := built(v.schema)
+	for k := v.rule[:len(v.rule)-1]; last(k) == "else" || last(k) == "then"; {
 		k = k[:len(k)-1]
-		if later := tree().At(source.JoinPointer(k...)).Get(notBuilt); later != nil {
-			words = slices.DeleteFunc(words, func(w string) bool {
-				return slices.ContainsFunc(later.Items, func(n *source.Node) bool { return n.Text == w })
-			})
-		}
+		words = withoutWords(words, tree().At(source.JoinPointer(k...)).Get(notBuilt))
 	}
 	return words
 }
 
-// built lists the words of an enum that are built. Words stand beside notBuilt in the branch that is
-// not a variable.
+// withoutWords removes the items of a list of the schema, if there is one.
+func withoutWords(words []string, list *source.Node) []string {
+	if list == nil {
+		return words
+	}
+	return slices.DeleteFunc(words, func(w string) bool {
+		return slices.ContainsFunc(list.Items, func(n *source.Node) bool { return n.Text == w })
+	})
+}
+
+// built lists the words of an enum that are built. They are beside notBuilt in the branch that is not
+// a variable.
 func built(schema *source.Node) []string {
 	enum := schema.Get("enum")
 	if enum == nil {
 		enum = schema.Get("else").Get("enum")
 	}
-	var words []string
 	if enum == nil {
 		return nil
 	}
-	refused := schema.Get(notBuilt)
+	var words []string
 	for _, w := range enum.Items {
-		if refused == nil ||
-			!slices.ContainsFunc(refused.Items, func(n *source.Node) bool { return n.Text == w.Text }) {
-			words = append(words, w.Text)
-		}
+		words = append(words, w.Text)
 	}
-	return words
+	return withoutWords(words, schema.Get(notBuilt))
 }
 
-func notAllowed(d *source.Diagnostic, c complaint, name string) {
-	d.Code = "not-allowed"
-	d.Allowed = allowed(c)
-	if c.node.Kind != source.Scalar {
-		d.Code, d.Summary = "wrong-type", fmt.Sprintf("%s: wanted a word, found %s", name, kind(c.node))
-		return
+func notAllowed(v violation, name string) *source.Diagnostic {
+	words, text := allowed(v), v.node.Text
+	if v.node.Kind != source.Scalar {
+		return source.Errorf(source.CodeType, "%s: wanted a word, found %s", name, kind(v.node)).Among("", words)
 	}
-	d.Summary = fmt.Sprintf("%s cannot be %s", name, language.Written(c.node))
-	if slices.Contains(d.Allowed, c.node.Text) && !c.node.Quoted {
-		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
-		return
+	d := source.Errorf("not-allowed", "%s cannot be %s", name, language.Written(v.node)).Among("", words)
+	switch {
+	case !slices.Contains(words, text):
+		d.Nearest = language.NearestWord(text, words)
+	case v.node.Quoted:
+		d.Detail = fmt.Sprintf("Write it without quotes: %s.", text)
+	default:
+		d.Detail = fmt.Sprintf("Write it in quotes: %q.", text)
 	}
-	if slices.Contains(d.Allowed, c.node.Text) {
-		d.Detail = fmt.Sprintf("Write it without quotes: %s.", c.node.Text)
-		return
-	}
-	d.Nearest = source.Nearest(c.node.Text, d.Allowed)
-	for _, w := range d.Allowed { // warning for warn
-		if d.Nearest == "" && len(w) > 2 &&
-			(strings.HasPrefix(strings.ToLower(c.node.Text),
-				w) || len(c.node.Text) > 2 && strings.HasPrefix(w, strings.ToLower(c.node.Text))) {
-			d.Nearest = w
-		}
-	}
-}
-
-func bounds(schema *source.Node) string {
-	var parts []string
-	for _, b := range []struct{ keyword, words string }{
-		{"minimum", "at least %s"}, {"exclusiveMinimum", "more than %s"}, {"maximum", "at most %s"},
-	} {
-		if n := schema.Get(b.keyword); n != nil {
-			parts = append(parts, fmt.Sprintf(b.words, n.Text))
-		}
-	}
-	return "Allowed is " + strings.Join(parts, " and ") + "."
+	return d
 }
 
 // form says that a value is not written as its type is.
-func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
+func (r *reporter) form(v violation, name string) *source.Diagnostic {
 	var scalar *language.Form
-	if c.schema == tree().Get("$defs").Get(c.def) {
-		scalar = language.FormOf(c.def)
+	if v.schema == tree().Get("$defs").Get(v.def) {
+		scalar = language.FormOf(v.def)
 	}
-	wanted := text(c.schema.Get("title"))
+	wanted, isType := text(v.schema.Get("title")), v.keyword() == "type"
 	if wanted == "" || wanted == "map" {
-		wanted = r.types(c.schema)
+		wanted = types(v.schema)
 	}
-	if outer := around(c); strings.HasPrefix(outer, "list of ") && c.keyword == "type" {
+	if outer := around(v); strings.HasPrefix(outer, "list of ") && isType {
 		wanted = outer // a text is another way to write the list
 	}
-	d.Code = "wrong-type"
-	d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, kind(c.node))
-	switch {
-	case c.keyword == "type" && c.node.Kind == source.Map && text(c.schema.Get("type")) == "array":
-		d.Detail = "Begin each " + item(name) + " with `- `."
-		if name == "`assert`" || name == "`while`" || name == "`where`" {
-			d.Detail = "A list of conditions is wanted, such as `- " + condition(c.node) + "`."
+	d := source.Errorf(source.CodeType, "%s: wanted %s, found %s", name, wanted, kind(v.node))
+	switch typ := text(v.schema.Get("type")); {
+	case isType && v.node.Kind == source.Map && typ == "array":
+		switch name {
+		case "`assert`", "`while`", "`where`":
+			return d.Help("A list of conditions is wanted, such as `- " + condition(v.node) + "`.")
+		case "`stages`":
+			return d.Help("Begin each stage with `- `.")
 		}
-	case c.keyword == "type" && text(c.schema.Get("type")) == "object":
-		d.Detail = r.asMap(c, last(c.at))
-	case c.node.Kind != source.Scalar:
-	case c.keyword == "type" && (text(c.schema.Get("type")) == "array" || strings.HasPrefix(wanted, "list of ")):
-		d.Detail = fmt.Sprintf("Write it in brackets: [%s].", c.node.Text)
-	case c.keyword == "type" && wanted == "text":
-		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
-	case c.keyword == "pattern" && (wanted == "text" || wanted == "path" || wanted == "expression"):
-		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, language.Written(c.node))
-		d.Detail = examples(c.schema, d.Path)
-		if meant := slug(c.node.Text); (d.Path == "/name" || strings.HasSuffix(d.Path, "/id")) &&
-			meant != c.node.Text {
-			d.Nearest = meant
-		}
-	case scalar != nil:
-		m := scalar.Mistake(c.node)
-		d.Summary, d.Detail, d.Nearest, d.Allowed = name+": "+m.Summary, m.Detail, m.Nearest, m.Allowed
-		if scalar.Units != nil {
-			d.Code = "bad-" + c.def
-		}
-		ranged(d, c)
+		return d.Help("Begin each item with `- `.")
+	case isType && typ == "object":
+		return d.Help(r.asMap(v, last(v.at)))
+	case v.node.Kind != source.Scalar:
+		return d
+	case isType && (typ == "array" || strings.HasPrefix(wanted, "list of ")):
+		return d.Help(fmt.Sprintf("Write it in brackets: [%s].", v.node.Text))
+	case isType && wanted == "text":
+		return d.Help(fmt.Sprintf("Write it in quotes: %q.", v.node.Text))
+	case !isType && (wanted == "text" || wanted == "path" || wanted == "expression"):
+		return badText(v, name)
+	case scalar == nil:
+		return d
 	}
+	d = scalar.Mistake(v.node)
+	d.Code, d.Summary = source.CodeType, name+": "+d.Summary
+	if scalar.Units != nil {
+		d.Code = "bad-" + v.def
+	}
+	ranged(d, v)
+	return d
+}
+
+// badText reports a text that is not in the form that the key wants.
+func badText(v violation, name string) *source.Diagnostic {
+	d := source.Errorf("bad-text", "%s cannot be %s", name, language.Written(v.node))
+	signs := ""
+	switch {
+	case last(v.at) == "id":
+		signs = "-"
+	case v.path() == "/name":
+		signs = ". -"
+	default:
+		if list := v.schema.Get("examples"); list != nil {
+			var texts []string
+			for _, e := range list.Items {
+				texts = append(texts, e.Text)
+			}
+			d.Detail = "For example: " + strings.Join(texts, ", ") + "."
+		}
+		return d
+	}
+	if meant := slug(v.node.Text); meant != v.node.Text {
+		d.Nearest = meant
+	}
+	return d.Help("It has lower-case letters, digits, " + signs + " and _, and begins with a letter or digit.")
 }
 
 // condition is what a map in the place of a list of conditions was meant as.
@@ -197,13 +186,13 @@ var span = regexp.MustCompile(`^([0-9.]*[0-9])(?:\.\.\.?|:| to ` +
 	`|-|\x{2013})([0-9.]*[0-9])(?::([0-9.]*[0-9]))?(/s)?$`)
 
 // ranged says how a range of a load is written: 1..8, 1:8:2.
-func ranged(d *source.Diagnostic, c complaint) {
-	m := span.FindStringSubmatch(c.node.Text)
-	if at := last(c.at); m == nil || at != "concurrency" && at != "rate" {
+func ranged(d *source.Diagnostic, v violation) {
+	m := span.FindStringSubmatch(v.node.Text)
+	if at := last(v.at); m == nil || at != "concurrency" && at != "rate" {
 		return
 	}
 	unit := ""
-	if last(c.at) == "rate" {
+	if last(v.at) == "rate" {
 		unit = "/s"
 	}
 	step := ""
@@ -229,42 +218,16 @@ func slug(text string) string {
 var unnamed = regexp.MustCompile(`[^a-z0-9_]+`)
 
 // around is the name of the value of which the schema is one form.
-func around(c complaint) string {
-	k := c.leafError.keyword
+func around(v violation) string {
+	k := v.rule
 	if len(k) < 4 || k[len(k)-4] != "allOf" {
 		return ""
 	}
 	return text(tree().At(source.JoinPointer(k[:len(k)-4]...)).Get("title"))
 }
 
-// item is one of a list, by the list's name.
-func item(list string) string {
-	if list == "`stages`" {
-		return "stage"
-	}
-	return "item"
-}
-
-func examples(schema *source.Node, path string) string {
-	switch {
-	case strings.HasSuffix(path, "/id"):
-		return "It has lower-case letters, digits, - and _, and begins with a letter or digit."
-	case path == "/name":
-		return "It has lower-case letters, digits, . - and _, and begins with a letter or digit."
-	}
-	list := schema.Get("examples")
-	if list == nil {
-		return ""
-	}
-	var texts []string
-	for _, e := range list.Items {
-		texts = append(texts, e.Text)
-	}
-	return "For example: " + strings.Join(texts, ", ") + "."
-}
-
 // types is what a schema without a name of its own asks for.
-func (r *reporter) types(schema *source.Node) string {
+func types(schema *source.Node) string {
 	names := map[string]string{
 		"object": "map", "array": "list", "string": "text", "integer": "int", "boolean": "bool",
 	}

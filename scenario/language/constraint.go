@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -28,40 +29,31 @@ var (
 )
 
 // constraint checks a decoded scalar against the words, min, max, above and is tags of its field.
-func constraint(f field, v any) *source.Diagnostic {
+func constraint(f field, v any, n *source.Node) *source.Diagnostic {
 	if words := f.words; len(words) > 0 {
 		return OneWord(fmt.Sprint(v), f.key, words)
 	}
 	if s, ok := v.(string); ok {
 		return textForm(f.tag.Get("is"), s)
 	}
-	for _, end := range [...]struct {
-		tag  string
-		sign float64
-	}{{"min", 1}, {"max", -1}} {
-		if text := Bound(f.tag.Get(end.tag)); text != "" &&
-			end.sign*(Magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
-			return outOfRange(f)
-		}
-	}
-	if text := f.tag.Get("above"); text != "" && Magnitude(v) <= limit(reflect.TypeOf(v), text) {
-		return source.Errorf(source.CodeRange, "%s must be above %s", f.key, text)
+	is := func(bound string) int { return cmp.Compare(Magnitude(v), limit(reflect.TypeOf(v), bound)) }
+	low, above, high := Bound(f.tag.Get("min")), f.tag.Get("above"), Bound(f.tag.Get("max"))
+	if low != "" && is(low) < 0 || above != "" && is(above) <= 0 || high != "" && is(high) > 0 {
+		return OutOfRange("`"+f.key+"`", n.Text, low, above, high)
 	}
 	return nil
 }
 
-func outOfRange(f field) *source.Diagnostic {
-	low, high := Bound(f.tag.Get("min")), Bound(f.tag.Get("max"))
-	m := source.Errorf(source.CodeRange, "")
-	switch {
-	case high == "":
-		m.Summary = fmt.Sprintf("%s must be at least %s", f.key, low)
-	case low == "":
-		m.Summary = fmt.Sprintf("%s must be at most %s", f.key, high)
-	default:
-		m.Summary = fmt.Sprintf("%s must be from %s to %s", f.key, low, high)
+// OutOfRange reports a value outside of the bounds of its key, of which "" is none.
+func OutOfRange(key, found, least, above, most string) *source.Diagnostic {
+	var bounds []string
+	for _, b := range [...][2]string{{"at least ", least}, {"more than ", above}, {"at most ", most}} {
+		if b[1] != "" {
+			bounds = append(bounds, b[0]+b[1])
+		}
 	}
-	return m
+	return source.Errorf(source.CodeRange, "%s cannot be %s", key, found).
+		Help("Allowed is " + strings.Join(bounds, " and ") + ".")
 }
 
 // limit reads a min or max tag as the type that it limits.
@@ -89,9 +81,22 @@ func OneWord(word, key string, words []string) *source.Diagnostic {
 	if slices.Contains(words, word) {
 		return nil
 	}
-	m := source.Errorf(source.CodeValue, "%q is no value of %s", word, key).Among("", words)
-	m.Nearest = source.Nearest(word, words)
-	return m
+	return source.Errorf(source.CodeValue, "%q is no value of %s", word, key).Among(NearestWord(word, words), words)
+}
+
+// NearestWord returns the word that was likely meant, also by its beginning or with more behind it:
+// warning for warn; "": that is open.
+func NearestWord(word string, words []string) string {
+	if near := source.Nearest(word, words); near != "" {
+		return near
+	}
+	lower := strings.ToLower(word)
+	for _, w := range words {
+		if len(w) > 2 && (strings.HasPrefix(lower, w) || len(lower) > 2 && strings.HasPrefix(w, lower)) {
+			return w
+		}
+	}
+	return ""
 }
 
 // textForm checks a text with a special form.

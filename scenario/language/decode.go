@@ -196,7 +196,7 @@ func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	}
 	v, wrong := leafOf(t).parse(n, path)
 	if wrong == nil {
-		wrong = constraint(f, v)
+		wrong = constraint(f, v, n)
 	}
 	is := f.tag.Get("is")
 	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") &&
