@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,12 +41,8 @@ func readClient(at int64, proc string) Client {
 // kilobytes reads a line "VmHWM: 123 kB" as bytes, -1 if there is none.
 func kilobytes(text []byte, key string) int64 {
 	for line := range bytes.Lines(text) {
-		rest, ok := bytes.CutPrefix(line, []byte(key))
-		if !ok {
-			continue
-		}
-		if f := bytes.Fields(rest); len(f) > 0 {
-			if n, err := strconv.ParseInt(string(f[0]), 10, 64); err == nil {
+		if f := strings.Fields(string(line)); len(f) > 1 && f[0] == key {
+			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
 				return n << 10
 			}
 		}
@@ -109,13 +106,6 @@ func increase(a, b int64) int64 {
 func AvailableCPUs() float64 {
 	// runtime.NumCPU is the affinity of this process at its start (sched_getaffinity).
 	return availableCPUs(float64(min(runtime.NumCPU(), runtime.GOMAXPROCS(0))), "/proc", "/sys/fs/cgroup")
-}
-
-func availableCPUs(cpus float64, proc, cgroup string) float64 {
-	if q := quota(proc, cgroup); q > 0 {
-		return min(cpus, q)
-	}
-	return cpus
 }
 
 // GapMeter detects that the whole process stood still: stopped, swapped out, or its machine

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -60,115 +61,90 @@ func Rows(series []backends.Series) []metric.Row {
 		rows = append(rows, metric.SeriesRow(strings.TrimSuffix(s.Name, ".count"), s.Help, s.Unit,
 			s.Per != ""))
 	}
-	if hasOverhead(series) {
+	if hasAll(series, request, requests, requestParts[0]) {
 		rows = append(rows, metric.SeriesRow("overhead",
 			"time in the server that is neither queue nor compute, of requests that succeeded", "ns", true))
 	}
-	if indexOf(series, inferences) >= 0 && indexOf(series, executions) >= 0 {
-		rows = append(rows, metric.SeriesRow("batch", "inferences in one execution of the model", "1", true))
+	if hasAll(series, inferences, executions) {
+		rows = append(rows, batchRow())
 	}
 	return rows
 }
 
-func hasOverhead(series []backends.Series) bool {
-	return indexOf(series, request) >= 0 && indexOf(series, requests) >= 0 &&
-		indexOf(series, requestParts[0]) >= 0
+func batchRow() metric.Row {
+	return metric.SeriesRow("batch", "inferences in one execution of the model", "1", true)
+}
+
+// hasAll reports whether there is a series of each name.
+func hasAll(series []backends.Series, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return indexOf(series, name) < 0 })
 }
 
 func indexOf(series []backends.Series, name string) int {
-	for i, s := range series {
-		if s.Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(series, func(s backends.Series) bool { return s.Name == name })
 }
 
 // Growth returns what the server did from a to b: a reading for each of Rows(series), in that
 // order. If a counter decreased (a restart, or an overflow), all readings have no data.
 func Growth(series []backends.Series, a, b Snapshot) []Reading {
-	g := growth{series: series, delta: make([]int64, len(series))}
-	for i := range series {
-		if len(a.Values) != len(series) || len(b.Values) != len(series) {
-			g.reason = "the server's statistics are incomplete"
-			break
+	delta, reason := growth(series, a, b)
+	var out []Reading
+	for i, row := range Rows(series) {
+		r := Reading{Row: row, Reason: reason}
+		switch {
+		case reason != "":
+		case i >= len(series) && row.Name == batchRow().Name:
+			r.V, r.OK = mean(float64(delta[inferences]), delta[executions])
+		case i >= len(series):
+			r.V, r.OK, r.Reason = overhead(delta, unitFactor(series[indexOf(series, request)].Unit))
+		default:
+			s := series[i]
+			r.V, r.OK = float64(delta[s.Name])*unitFactor(s.Unit), true
+			if s.Per != "" {
+				r.V, r.OK = mean(r.V, delta[s.Per])
+			}
 		}
-		g.delta[i] = b.Values[i] - a.Values[i]
-		if g.delta[i] < 0 || a.Values[i] < 0 {
-			g.reason = fmt.Sprintf("the server's counter %s went back from %d to %d: was it restarted?",
-				series[i].Name, a.Values[i], b.Values[i])
-			break
-		}
-	}
-	rows := Rows(series)
-	out := make([]Reading, len(rows))
-	for i, row := range rows {
-		out[i] = Reading{Row: row, Reason: g.reason}
-		if g.reason != "" {
-			continue
-		}
-		if i < len(series) {
-			out[i].V, out[i].OK = g.seriesValue(i)
-			continue
-		}
-		out[i].V, out[i].OK, out[i].Reason = g.derivedValue(row.Name)
+		out = append(out, r)
 	}
 	return out
 }
 
-// growth is the difference of two snapshots; reason is set if it is unusable.
-type growth struct {
-	series []backends.Series
-	delta  []int64
-	reason string
+// growth returns by how much each series grew, or why that is unknown.
+func growth(series []backends.Series, a, b Snapshot) (delta map[string]int64, reason string) {
+	if len(a.Values) != len(series) || len(b.Values) != len(series) {
+		return nil, "the server's statistics are incomplete"
+	}
+	delta = map[string]int64{}
+	for i, s := range series {
+		delta[s.Name] = b.Values[i] - a.Values[i]
+		if delta[s.Name] < 0 || a.Values[i] < 0 {
+			return nil, fmt.Sprintf("the server's counter %s went back from %d to %d: was it restarted?",
+				s.Name, a.Values[i], b.Values[i])
+		}
+	}
+	return delta, ""
 }
 
-// seriesValue returns the growth of a series, or its mean.
-func (g growth) seriesValue(i int) (float64, bool) {
-	s := g.series[i]
-	v := float64(g.delta[i]) * unitFactor(s.Unit)
-	if s.Per == "" {
-		return v, true
-	}
-	n, ok := g.increaseOf(s.Per)
-	if !ok || n == 0 {
+// mean returns total per one of n, no data if there is none.
+func mean(total float64, n int64) (float64, bool) {
+	if n == 0 {
 		return 0, false
 	}
-	return v / float64(n), true
+	return total / float64(n), true
 }
 
-func (g growth) increaseOf(name string) (int64, bool) {
-	if i := indexOf(g.series, name); i >= 0 {
-		return g.delta[i], true
-	}
-	return 0, false
-}
-
-func (g growth) derivedValue(row string) (v float64, ok bool, why string) {
-	if row == metric.SeriesRow("batch", "", "1", true).Name {
-		n, _ := g.increaseOf(executions)
-		of, _ := g.increaseOf(inferences)
-		if n == 0 {
-			return 0, false, ""
-		}
-		return float64(of) / float64(n), true, ""
-	}
-	total, _ := g.increaseOf(request)
-	n, _ := g.increaseOf(requests)
-	rest := total
+// overhead returns the mean time of a request that no series accounts for; unit is that of request.
+func overhead(delta map[string]int64, unit float64) (v float64, ok bool, why string) {
+	rest := delta[request]
 	for _, p := range requestParts {
-		ns, _ := g.increaseOf(p)
-		rest -= ns
+		rest -= delta[p]
 	}
-	switch {
-	case n == 0:
-		return 0, false, ""
-	case rest < 0:
-		return 0, false,
-			fmt.Sprintf("the server's queue and compute times (%d ns) "+
-				"add up to more than its request time (%d ns)", total-rest, total)
+	if delta[requests] > 0 && rest < 0 {
+		return 0, false, fmt.Sprintf("the server's queue and compute times (%d ns) "+
+			"add up to more than its request time (%d ns)", delta[request]-rest, delta[request])
 	}
-	return float64(rest) * unitFactor(g.series[indexOf(g.series, request)].Unit) / float64(n), true, ""
+	v, ok = mean(float64(rest)*unit, delta[requests])
+	return v, ok, ""
 }
 
 // unitFactor returns the factor from a series' unit to the base unit of its dimension.
