@@ -66,7 +66,7 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 	} else if coded {
 		length = -1 // known only at the end
 	}
-	size, ok := j.jsonSize(h)
+	size, ok := j.decoder.jsonSize(h)
 	alone := size < 0
 	if alone {
 		size = length
@@ -98,7 +98,7 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
 		return
 	}
-	if !j.checkIdentity(e, text, s) {
+	if !j.identity(e, text, s) {
 		return
 	}
 	left := rest
@@ -114,7 +114,7 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		j.c.fail(s, backends.Decode, "the reply is too short for its outputs", nil)
 	case known && left > 0:
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	case j.checkRequested(e, s) && j.checkAnyOutput(e, s) && known && len(text) <= previewSize:
+	case j.checkRequested(e, s) && j.c.anyOutput(e, s) && known && len(text) <= previewSize:
 		j.known = knownReply{
 			text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested, model: e.model,
 			named: len(j.model) > 0,
@@ -160,53 +160,24 @@ func (j *httpJudge) checkOutput(e *expectation, o *output, s *backends.Sample) b
 	case o.size == noRaw && o.data == nil && !o.inSharedMemory && e.shared == nil && !e.wholeBody:
 		j.failOutput(s, o, " has no data", nil)
 	default:
-		return j.checkModelOutput(e, o, s)
+		return j.c.modelOutput(e, o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]], s)
 	}
 	return false
 }
 
-// checkIdentity fails a reply from another model, and flags one with another id.
-func (j *httpJudge) checkIdentity(e *expectation, text []byte, s *backends.Sample) bool {
-	j.other, j.found = nil, false
-	if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
+// identity fails a reply from another model, and flags one with another id.
+func (j *httpJudge) identity(e *expectation, text []byte, s *backends.Sample) bool {
+	if j.c.found, j.c.other = false, j.c.other[:0]; !j.c.identity(e, j.model, j.version, s) {
 		return false
 	}
 	e.flagIdentity(text[j.id[0]:j.id[1]], len(j.model) > 0, s)
 	return true
 }
 
-// checkModelOutput fails a reply with an output that contradicts the model's metadata.
-func (j *httpJudge) checkModelOutput(e *expectation, o *output, s *backends.Sample) bool {
-	known := false
-	j.detail, known = e.model.output(j.detail[:0], o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]],
-		e.classes(o.name))
-	if j.found = j.found || known; !known {
-		j.other = o.name
-	}
-	if len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
-		return false
-	}
-	return true
-}
-
-// checkAnyOutput fails a reply with none of the model's outputs.
-func (j *httpJudge) checkAnyOutput(e *expectation, s *backends.Sample) bool {
-	if j.found {
-		return true
-	}
-	if j.detail = e.model.appendMissing(j.detail[:0], j.other); len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
-		return false
-	}
-	return true
-}
-
 // failOutput fails a reply with a note about one output.
 func (j *httpJudge) failOutput(s *backends.Sample, o *output, what string, detail []byte) {
-	j.detail = append(append(append(j.detail[:0], o.name...), what...), detail...)
-	j.c.fail(s, backends.Decode, "output ", j.detail)
+	j.c.detail = append(append(append(j.c.detail[:0], o.name...), what...), detail...)
+	j.c.fail(s, backends.Decode, "output ", j.c.detail)
 }
 
 // failSize fails a reply in which an output has more or less data than its shape takes.

@@ -8,9 +8,12 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// comparison compares a reply's outputs with the expected ones, for one lane: its buffers grow once
-// and are kept.
+// comparison compares a reply with the model's metadata, and its outputs with the expected ones, for
+// one lane: its buffers grow once and are kept.
 type comparison struct {
+	found  bool   // an output is one of the model's
+	other  []byte // name of an output that the model does not have
+	detail []byte // of a note
 	note   []byte
 	source string // where the expected values are defined
 	seen   []bool // by expected output
@@ -22,10 +25,44 @@ func (c *comparison) begin(e *expectation) {
 	if c.note == nil {
 		c.note = make([]byte, 0, backends.NoteSize)
 	}
-	c.note, c.seen, c.source = c.note[:0], c.seen[:0], e.source
+	c.note, c.seen, c.source, c.found, c.other = c.note[:0], c.seen[:0], e.source, false, c.other[:0]
 	for range e.outputs {
 		c.seen = append(c.seen, false)
 	}
+}
+
+// failDetail fails a reply if there is a detail. It reports whether there is none.
+func (c *comparison) failDetail(s *backends.Sample) (good bool) {
+	if len(c.detail) > 0 {
+		c.fail(s, backends.Decode, "", c.detail)
+	}
+	return len(c.detail) == 0
+}
+
+// identity fails a reply from another model.
+func (c *comparison) identity(e *expectation, model, version []byte, s *backends.Sample) bool {
+	c.detail = e.model.identity(c.detail[:0], model, version)
+	return c.failDetail(s)
+}
+
+// modelOutput fails a reply with an output that contradicts the model's metadata.
+func (c *comparison) modelOutput(
+	e *expectation, name, datatype []byte, shape []int64, s *backends.Sample,
+) bool {
+	known := false
+	c.detail, known = e.model.output(c.detail[:0], name, datatype, shape, e.classes(name))
+	if c.found = c.found || known; !known {
+		c.other = append(c.other[:0], name...)
+	}
+	return c.failDetail(s)
+}
+
+// anyOutput fails a reply with none of the model's outputs.
+func (c *comparison) anyOutput(e *expectation, s *backends.Sample) bool {
+	if c.detail = c.detail[:0]; !c.found {
+		c.detail = e.model.appendMissing(c.detail, c.other)
+	}
+	return c.failDetail(s)
 }
 
 // find returns the expected output with this name and marks it as seen; nil if it is not compared.

@@ -67,14 +67,11 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 			text.text("]")
 		}
 	}
-	for i, p := range r.Parameters {
-		if err := checkFinite(&p); err != nil {
+	if len(r.Parameters) > 0 {
+		var err error
+		if text.bytes, err = appendOwn(append(text.bytes, `,"parameters":{`...), r.Parameters); err != nil {
 			return nil, err
 		}
-		text.text(map[bool]string{true: `,"parameters":{`, false: ","}[i == 0])
-		text.bytes = appendJSON(append(appendJSON(text.bytes, p.Name), ':'), p.Value)
-	}
-	if len(r.Parameters) > 0 {
 		text.text("}")
 	}
 	text.text("}")

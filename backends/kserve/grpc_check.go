@@ -26,9 +26,7 @@ type grpcCheck struct {
 	model    []byte // named in the reply
 	version  []byte // its version
 	id       []byte
-	other    []byte // name of an output that the model does not have
-	found    bool   // an output is one of the model's
-	mismatch []byte // how an output contradicts the model's metadata
+	c        comparison
 	dims     []int64
 	hasTexts bool // the current output has bytes_contents
 }
@@ -55,7 +53,7 @@ func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample)
 // message.
 func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.Sample) (what string) {
 	if len(pieces) == 0 {
-		return string(e.model.appendMissing(g.mismatch[:0], nil))
+		return string(e.model.appendMissing(nil, nil))
 	}
 	s := &g.scan
 	for s.Begin(pieces); s.Next() && what == ""; {
@@ -74,7 +72,7 @@ const noResponse = "the reply is not a ModelInferResponse"
 func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 	g.sizes, g.typed, g.seen = g.sizes[:0], g.typed[:0], g.seen[:0]
 	g.model, g.version, g.id = g.model[:0], g.version[:0], g.id[:0]
-	g.other, g.mismatch, g.found = g.other[:0], g.mismatch[:0], false
+	g.c.other, g.c.detail, g.c.found = g.c.other[:0], g.c.detail[:0], false
 	for range e.requested {
 		g.seen = append(g.seen, false)
 	}
@@ -94,7 +92,7 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 			g.id = s.Append(g.id[:0])
 		case s.Field == 5:
 			s.EnterMessage()
-			size, what := g.output(e)
+			size, what := g.output(e, sample)
 			s.LeaveMessage()
 			if what != "" {
 				return what
@@ -116,7 +114,7 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 		return noResponse
 	}
 	e.flagIdentity(g.id, named, sample)
-	if what := g.checkModel(e); what != "" {
+	if what := g.checkModel(e, sample); what != "" {
 		return what
 	}
 	switch {
@@ -131,14 +129,16 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 }
 
 // checkModel returns how the response contradicts the model's metadata, or "".
-func (g *grpcCheck) checkModel(e *expectation) string {
-	if what := e.model.identity(g.text[:0], g.model, g.version); len(what) > 0 {
-		return string(what)
+func (g *grpcCheck) checkModel(e *expectation, s *backends.Sample) string {
+	mismatch := string(g.c.detail)
+	switch {
+	case !g.c.identity(e, g.model, g.version, s):
+	case mismatch != "":
+		return mismatch
+	default:
+		g.c.anyOutput(e, s)
 	}
-	if !g.found && len(g.mismatch) == 0 {
-		g.mismatch = e.model.appendMissing(g.mismatch, g.other)
-	}
-	return string(g.mismatch)
+	return string(g.c.detail)
 }
 
 // sizeMismatch describes the size of an output's data and the size that its shape takes.
@@ -181,7 +181,7 @@ func (g *grpcCheck) contents() (n int64) {
 
 // output checks an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is the number
 // of bytes that its data take, -1 if unknown; what describes a mistake.
-func (g *grpcCheck) output(e *expectation) (size int64, what string) {
+func (g *grpcCheck) output(e *expectation, sample *backends.Sample) (size int64, what string) {
 	g.name, g.typ, g.dims, g.hasTexts = g.name[:0], g.typ[:0], g.dims[:0], false
 	each := 0
 	named, shaped, values := false, true, int64(0)
@@ -213,23 +213,13 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 		return 0, "output " + string(g.name) + " has texts as data, wanted numbers of " + string(g.typ)
 	}
 	g.typed = append(g.typed, typed{values, n})
-	g.checkAgainstModel(e)
+	if len(g.c.detail) == 0 { // the first contradiction is kept
+		g.c.modelOutput(e, g.name, g.typ, g.dims, sample)
+	}
 	if each <= 0 {
 		return -1, ""
 	}
 	return n * int64(each), ""
-}
-
-// checkAgainstModel compares the output with the model's metadata. The first contradiction is kept.
-func (g *grpcCheck) checkAgainstModel(e *expectation) {
-	if len(g.mismatch) > 0 {
-		return
-	}
-	known := false
-	g.mismatch, known = e.model.output(g.mismatch, g.name, g.typ, g.dims, e.classes(g.name))
-	if g.found = g.found || known; !known {
-		g.other = append(g.other[:0], g.name...)
-	}
 }
 
 // shape appends the dimensions at the scanner.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -56,7 +57,7 @@ func appendOutput(dst, message []byte) []byte {
 			dst = appendText(append(appendMember(dst, "datatype"), ':'), w.Bytes)
 		case w.Field == 3 && !shaped:
 			shaped = true
-			dst = appendInts(append(appendMember(dst, "shape"), ":["...), message)
+			dst = appendInts(append(appendMember(dst, "shape"), ':'), message)
 		}
 	}
 	return append(appendParameters(dst, message, 4), '}')
@@ -72,7 +73,7 @@ func appendInts(dst, message []byte) []byte {
 			dims, _ = w.Ints(dims)
 		}
 	}
-	return append(appendDims(dst, dims), ']')
+	return tensor.AppendShape(dst, dims)
 }
 
 // appendParameters appends a map<string, InferParameter> under its name, if the message has one:

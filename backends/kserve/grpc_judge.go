@@ -21,9 +21,6 @@ type grpcJudge struct {
 	model   []byte   // named in the reply
 	version []byte
 	id      []byte
-	found   bool     // an output is one of the model's
-	other   []byte   // name of an output that the model does not have
-	detail  []byte   // of a note
 	raw     [][]byte // raw_output_contents
 	ints    []int64
 	json    []byte // the message without its data
@@ -69,12 +66,13 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 	j.c.begin(e)
 	if !j.walk(message) || !j.paired() && e.shared == nil {
 		j.c.fail(s, backends.Decode, "the reply is not a ModelInferResponse", nil)
-	} else if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
-	} else if e.flagIdentity(j.id, len(j.model) > 0, s); !j.fields(e, message) {
-		j.c.mismatch(s)
-	} else {
-		j.each(e, s)
+	} else if j.c.identity(e, j.model, j.version, s) {
+		e.flagIdentity(j.id, len(j.model) > 0, s)
+		if j.fields(e, message) {
+			j.each(e, s)
+		} else {
+			j.c.mismatch(s)
+		}
 	}
 	clear(j.outputs)
 	clear(j.raw)
@@ -90,14 +88,13 @@ func (j *grpcJudge) fields(e *expectation, message []byte) bool {
 }
 
 func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
-	j.found, j.other = false, nil
 	for i, message := range j.outputs {
 		name, datatype, contents, ok := j.head(message)
 		if !ok {
 			j.c.fail(s, backends.Decode, "a tensor cannot be read of output ", name)
 			return
 		}
-		if !j.checkModelOutput(e, name, datatype, s) {
+		if !j.c.modelOutput(e, name, datatype, j.c.shape, s) {
 			return
 		}
 		want := j.c.find(e, name)
@@ -124,26 +121,9 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 			return
 		}
 	}
-	if j.detail = e.model.appendMissing(j.detail[:0], j.other); !j.found && len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
-	} else if !j.c.end(e) {
+	if j.c.anyOutput(e, s) && !j.c.end(e) {
 		j.c.mismatch(s)
 	}
-}
-
-// checkModelOutput fails a reply with an output, whose shape was read, that contradicts the model's
-// metadata.
-func (j *grpcJudge) checkModelOutput(e *expectation, name, datatype []byte, s *backends.Sample) bool {
-	known := false
-	j.detail, known = e.model.output(j.detail[:0], name, datatype, j.c.shape, e.classes(name))
-	if j.found = j.found || known; !known {
-		j.other = name
-	}
-	if len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
-		return false
-	}
-	return true
 }
 
 // head reads an InferOutputTensor: name 1, datatype 2, shape 3, contents 5.

@@ -98,52 +98,53 @@ func (c *HTTP) Close(context.Context) error {
 // Get makes a control call; path follows the URL's prefix. A status other than 200 is an error with
 // the server's message, or with the target of a redirect.
 func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
-	status, body, err := c.control(ctx, http.MethodGet, path, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case status.Status != http.StatusOK:
-		return nil, fmt.Errorf("GET %s: %w", c.base+path, status)
-	case len(body) > maxControl:
-		return nil, fmt.Errorf("GET %s: the reply is over %d bytes", c.base+path, maxControl)
-	}
-	return body, nil
+	return c.fetch(ctx, http.MethodGet, path, nil)
 }
 
 // Post makes a control call with a body of JSON (nil: none). A status other than 200 is an error,
 // as for Get.
 func (c *HTTP) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
-	status, reply, err := c.control(ctx, http.MethodPost, path, body)
-	if err == nil && status.Status != http.StatusOK {
-		return nil, fmt.Errorf("POST %s: %w", c.base+path, status)
+	return c.fetch(ctx, http.MethodPost, path, body)
+}
+
+func (c *HTTP) fetch(ctx context.Context, method, path string, send []byte) ([]byte, error) {
+	reply, err := c.control(ctx, method, path, send)
+	switch {
+	case err != nil:
+		return nil, err
+	case reply.Status != http.StatusOK:
+		return nil, fmt.Errorf("%s %s: %w", method, c.base+path, reply)
+	case len(reply.Body) > maxControl:
+		return nil, fmt.Errorf("%s %s: the reply is over %d bytes", method, c.base+path, maxControl)
 	}
-	return reply, err
+	return reply.Body, nil
 }
 
 // Status returns the status of a control call without a body.
 func (c *HTTP) Status(ctx context.Context, path string) (int, error) {
-	status, _, err := c.control(ctx, http.MethodGet, path, nil)
+	reply, err := c.control(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return 0, err
 	}
-	return status.Status, nil
+	return reply.Status, nil
 }
 
 // Call implements backends.Caller.
 func (c *HTTP) Call(ctx context.Context, method, path string) error {
-	status, _, err := c.control(ctx, method, path, nil)
-	if err == nil && status.Status/100 != 2 {
-		return fmt.Errorf("%s %s: %w", method, c.base+path, status)
+	reply, err := c.control(ctx, method, path, nil)
+	if err == nil && reply.Status/100 != 2 {
+		return fmt.Errorf("%s %s: %w", method, c.base+path, reply)
 	}
 	return err
 }
 
 // control sends a request with the target's headers, and reads at most maxControl+1 bytes of the
 // reply.
-func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*statusError, []byte, error) {
+func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*statusError, error) {
+	call := method + " " + c.base + path
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(send))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if send != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -158,17 +159,15 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 	began := time.Now()
 	resp, err := c.client.Do(req)
 	if err != nil {
-		call := method + " " + c.base + path
-		return nil, nil, withWaitTime(call, began, c.contact.explainScheme(&c.end, c.target.URL, call, err))
+		return nil, withWaitTime(call, began, c.contact.explainScheme(&c.end, c.target.URL, call, err))
 	}
 	c.contact.setAnswered()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
 	if err != nil {
-		call := method + " " + c.base + path
-		return nil, nil, withWaitTime(call, began, fmt.Errorf("%s: %w", call, err))
+		return nil, withWaitTime(call, began, fmt.Errorf("%s: %w", call, err))
 	}
-	return &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body}, body, nil
+	return &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body}, nil
 }
 
 // withWaitTime returns, for a call that its deadline ended, an error with the time that it waited.

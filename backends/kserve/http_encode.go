@@ -137,14 +137,12 @@ func checkHeader(h backends.Header) error {
 
 // headers merges the request's headers over the target's and adds those of the protocol.
 func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]backends.Header, error) {
-	var out []backends.Header
-	asks := false
-	for _, h := range mergeHeaders(c.target.Headers, own) {
+	out, asks := mergeHeaders(c.target.Headers, own), false
+	for _, h := range out {
 		if err := checkHeader(h); err != nil {
 			return nil, err
 		}
 		asks = asks || strings.EqualFold(h.Name, acceptCoding)
-		out = append(out, h)
 	}
 	if name := c.target.Compression; name != "" {
 		out = append(out, backends.Header{Name: contentCoding, Value: name})
@@ -159,18 +157,11 @@ func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]back
 		backends.Header{Name: jsonLength, Value: strconv.Itoa(jsonSize)}), nil
 }
 
-// mergeHeaders returns base without the headers named in over.
+// mergeHeaders returns base without the headers named in over, then those.
 func mergeHeaders(base, over []backends.Header) []backends.Header {
-	var out []backends.Header
-next:
-	for _, h := range base {
-		for _, o := range over {
-			if strings.EqualFold(h.Name, o.Name) {
-				continue next
-			}
-		}
-		out = append(out, h)
-	}
+	out := slices.DeleteFunc(slices.Clone(base), func(h backends.Header) bool {
+		return slices.ContainsFunc(over, func(o backends.Header) bool { return strings.EqualFold(h.Name, o.Name) })
+	})
 	return append(out, over...)
 }
 
@@ -217,29 +208,24 @@ func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte,
 	return text, raw, nil
 }
 
-func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error) {
+func (c *HTTP) appendParameters(text []byte, r *backends.Request) (_ []byte, err error) {
 	all := r.Parameters
-	for _, p := range all {
-		if p.Name == binaryOutput {
-			return nil, fmt.Errorf("parameter %s cannot be set: use tensors: {output: binary|json}", p.Name)
-		}
-		if err := checkFinite(&p); err != nil {
-			return nil, err
-		}
+	if slices.ContainsFunc(all, func(p backends.Parameter) bool { return p.Name == binaryOutput }) {
+		return nil, fmt.Errorf("parameter %s cannot be set: use tensors: {output: binary|json}", binaryOutput)
 	}
 	if len(r.Outputs) == 0 && !c.target.OutputJSON {
 		all = append([]backends.Parameter{{Name: binaryOutput, Value: true}}, all...)
 	}
-	opened := r.Sequence != nil // in the prefix
-	for _, p := range all {
-		text = append(text, map[bool]string{false: `,"parameters":{`, true: ","}[opened]...)
-		text = appendJSON(append(appendJSON(text, p.Name), ':'), p.Value)
-		opened = true
+	switch {
+	case r.Sequence != nil && len(all) > 0: // the object is open, and not empty
+		text = append(text, ',')
+	case r.Sequence == nil && len(all) == 0:
+		return text, nil
+	case r.Sequence == nil:
+		text = append(text, `,"parameters":{`...)
 	}
-	if opened {
-		text = append(text, '}')
-	}
-	return text, nil
+	text, err = appendOwn(text, all)
+	return append(text, '}'), err
 }
 
 // checkFinite refuses a parameter that JSON cannot represent.
@@ -260,14 +246,8 @@ func appendJSON(text []byte, v any) []byte {
 }
 
 func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]byte, error) {
-	text = append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":[`...)
-	for i, d := range t.Shape {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendInt(text, d, 10)
-	}
-	text = append(append(append(text, `],"datatype":"`...), t.Type...), '"')
+	text = tensor.AppendShape(append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":`...), t.Shape)
+	text = append(append(append(text, `,"datatype":"`...), t.Type...), '"')
 	var err error
 	switch {
 	case shared != nil:
@@ -298,7 +278,7 @@ func appendOwn(text []byte, list []backends.Parameter) ([]byte, error) {
 		if err := checkFinite(p); err != nil {
 			return nil, err
 		}
-		if text[len(text)-1] != '{' {
+		if end := text[len(text)-1]; end != '{' && end != ',' {
 			text = append(text, ',')
 		}
 		text = appendJSON(append(appendJSON(text, p.Name), ':'), p.Value)
@@ -323,7 +303,7 @@ func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
 			b = b[t.Type.Size():]
 			continue
 		}
-		one, rest, ok := cutString(b)
+		one, rest, ok := tensor.CutElement(b)
 		if !ok {
 			return nil, errors.New("a string is truncated")
 		}

@@ -46,20 +46,8 @@ type httpJudge struct {
 	version    []byte
 	names      [2]escapedText // of model and version
 	known      knownReply
-	found      bool   // an output is one of the model's
-	other      []byte // name of an output that the model does not have; nil: none
-	detail     []byte // of a note
-	counts     []byte // numbers in it
-	length     jsonLengthCache
+	counts     []byte // numbers in a note
 	decoder    decoder
-}
-
-// jsonLengthCache holds the length of the JSON before raw tensors that the head of an edition
-// announces.
-type jsonLengthCache struct {
-	edition uint64
-	size    int64
-	ok      bool
 }
 
 // Keep implements http1.Judge.
@@ -175,8 +163,6 @@ func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 const redirected = "the server redirects, which requests do not follow: write the right address " +
 	"into `url`; "
 
-const jsonLengthLower = "inference-header-content-length"
-
 // status fails a reply for its status. The wire has noted the body for 400 and above; without a
 // body the note names the status only.
 func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends.Sample) {
@@ -203,28 +189,9 @@ func isError(body []byte) bool {
 	return sc.More('}') && string(sc.Key()) == "error" && sc.Peek() != 'n' && sc.OK()
 }
 
-// jsonSize returns the length of the JSON before raw tensors; -1 if all of the body is JSON. A head
-// that repeats the previous one is not searched again.
-func (j *httpJudge) jsonSize(h *http1.Header) (n int64, ok bool) {
-	if l := &j.length; l.edition != h.Edition() {
-		l.edition = h.Edition()
-		l.size, l.ok = readJSONSize(h)
-	}
-	return j.length.size, j.length.ok
-}
-
-func readJSONSize(h *http1.Header) (n int64, ok bool) {
-	text := h.Get(jsonLengthLower)
-	if text == nil {
-		return -1, true
-	}
-	v, err := strconv.ParseUint(string(text), 10, 62)
-	return int64(v), err == nil
-}
-
 // compare parses the reply and compares it with e.
 func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole bool, s *backends.Sample) {
-	size, ok := j.jsonSize(h)
+	size, ok := j.decoder.jsonSize(h)
 	if size < 0 {
 		size = int64(len(body))
 	}
@@ -234,10 +201,7 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 		return
 	}
 	j.c.begin(e)
-	if !j.parseReply(body[:size], s) {
-		return
-	}
-	if !j.checkIdentity(e, body, s) {
+	if !j.parseReply(body[:size], s) || !j.identity(e, body, s) {
 		return
 	}
 	if !j.c.fields(e, body[:size]) {
@@ -287,7 +251,7 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 	}
 	if len(raw) > 0 {
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	} else if j.checkAnyOutput(e, s) && !j.c.end(e) {
+	} else if j.c.anyOutput(e, s) && !j.c.end(e) {
 		j.c.mismatch(s)
 	}
 }

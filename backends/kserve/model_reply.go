@@ -141,11 +141,11 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 		return dst, true
 	case !m.fits(p, shape):
 		dst = append(append(append(dst, "output "...), name...), " has the shape "...)
-		dst = append(appendShape(dst, shape), ", the model's is "...)
-		return m.appendShape(dst, p), true
+		dst = append(tensor.AppendShape(dst, shape), ", the model's is "...)
+		return tensor.AppendShape(dst, m.shape(p)), true
 	case m.batched && !m.sameBatch(shape[0]):
 		dst = append(append(append(dst, "output "...), name...), " has the shape "...)
-		dst = append(appendShape(dst, shape), ", the request has a batch of "...)
+		dst = append(tensor.AppendShape(dst, shape), ", the request has a batch of "...)
 		return strconv.AppendInt(dst, m.batch, 10), true
 	}
 	return dst, true
@@ -209,30 +209,12 @@ func (m *modelReply) appendMissing(dst, other []byte) []byte {
 	return dst
 }
 
-// appendShape appends the shape of an output with its batch dimension, as in the server's metadata.
-func (m *modelReply) appendShape(dst []byte, p *backends.Port) []byte {
-	dst = append(dst, '[')
+// shape returns the shape of an output with its batch dimension, as in the server's metadata.
+func (m *modelReply) shape(p *backends.Port) []int64 {
 	if m.batched {
-		dst = append(dst, "-1"...)
-		if len(p.Shape) > 0 {
-			dst = append(dst, ',')
-		}
+		return append([]int64{-1}, p.Shape...)
 	}
-	return append(appendDims(dst, p.Shape), ']')
-}
-
-func appendShape(dst []byte, shape []int64) []byte {
-	return append(appendDims(append(dst, '['), shape), ']')
-}
-
-func appendDims(dst []byte, dims []int64) []byte {
-	for i, d := range dims {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendInt(dst, d, 10)
-	}
-	return dst
+	return p.Shape
 }
 
 // flagIdentity flags a sample whose reply has another id than its request, or does not name its

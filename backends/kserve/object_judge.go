@@ -111,7 +111,8 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 // checkModelObject fails an object that cannot be parsed, or that contradicts the model's metadata:
 // its members are outputs, without datatypes and shapes.
 func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.Sample) bool {
-	j.model, j.version, j.other, j.found = nil, nil, nil, e.model == nil
+	j.model, j.version = nil, nil
+	found := e.model == nil
 	sc := jsonscan.Lenient(text)
 	for sc.Enter('{'); sc.More('}'); {
 		switch key := sc.Key(); {
@@ -120,9 +121,7 @@ func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.
 		case string(key) == "model_version" && sc.Peek() == '"':
 			j.version = j.names[1].read(&sc)
 		default:
-			if !j.found && e.model.port(key) != nil {
-				j.found = true
-			}
+			found = found || e.model.port(key) != nil
 			sc.Skip()
 		}
 	}
@@ -130,12 +129,12 @@ func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
 		return false
 	}
-	if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
-		j.c.fail(s, backends.Decode, "", j.detail)
+	if !j.c.identity(e, j.model, j.version, s) {
 		return false
 	}
 	e.flagIdentity(nil, len(j.model) > 0, s)
-	return j.checkAnyOutput(e, s)
+	j.c.found = found
+	return j.c.anyOutput(e, s)
 }
 
 // members compares an object with the expected outputs. It has no shapes, so these are taken as

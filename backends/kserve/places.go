@@ -151,7 +151,7 @@ func (e *expectation) sharedOutput(
 // textsSize returns the size in bytes of n length-prefixed strings, or -1 if there are fewer.
 func textsSize(b []byte, n int64) (size int64) {
 	for range n {
-		_, rest, ok := cutString(b)
+		_, rest, ok := tensor.CutElement(b)
 		if !ok {
 			return -1
 		}

@@ -19,7 +19,7 @@ var errReply = errors.New("the reply cannot be read")
 
 // keepReply keeps a body that is present completely.
 func (j *httpJudge) keepReply(h *http1.Header, body []byte, s *backends.Sample) {
-	size, ok := j.jsonSize(h)
+	size, ok := j.decoder.jsonSize(h)
 	if size < 0 {
 		size = int64(len(body))
 	}

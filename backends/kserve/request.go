@@ -1,7 +1,6 @@
 package kserve
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,25 +38,21 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	for i := range r.Inputs {
 		errs = append(errs, checkTensor(&r.Inputs[i]))
 	}
+	const own = "the client sets it itself"
 	for i := range r.Inputs {
-		errs = append(errs, checkTensorParameters("input", r.Inputs[i].Name, r.Inputs[i].Parameters))
+		errs = append(errs, checkParameters(" of input "+r.Inputs[i].Name, r.Inputs[i].Parameters, own,
+			reservedParameters...))
 	}
 	for i := range r.Outputs {
-		errs = append(errs, checkTensorParameters("output", r.Outputs[i].Name, r.Outputs[i].Parameters))
+		errs = append(errs, checkParameters(" of output "+r.Outputs[i].Name, r.Outputs[i].Parameters, own,
+			reservedParameters...))
 	}
-	for _, p := range r.Parameters {
-		if r.Sequence != nil && (p.Name == sequenceID || p.Name == sequenceStart || p.Name == sequenceEnd) {
-			errs = append(errs,
-				fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends are set for "+
-					"each request",
-					p.Name))
-		}
-		switch p.Value.(type) {
-		case bool, int64, float64, string:
-		default:
-			errs = append(errs, fmt.Errorf("parameter %s is a %T, want bool, int, number or text", p.Name, p.Value))
-		}
+	var reserved []string
+	if r.Sequence != nil {
+		reserved = []string{sequenceID, sequenceStart, sequenceEnd}
 	}
+	errs = append(errs, checkParameters("", r.Parameters,
+		"the requests form sequences, whose ids and ends are set for each request", reserved...))
 	return r, errors.Join(errs...)
 }
 
@@ -66,21 +61,19 @@ var reservedParameters = []string{
 	"binary_data_size", "binary_data", classification, sharedRegion, sharedOffset, sharedSize,
 }
 
-// checkTensorParameters refuses parameters of an input or output that the client sets itself, or
-// that the protocol cannot carry.
-func checkTensorParameters(what, name string, list []backends.Parameter) error {
+// checkParameters refuses parameters that are reserved for a reason, or that the protocol cannot
+// carry.
+func checkParameters(of string, list []backends.Parameter, why string, reserved ...string) error {
 	var errs []error
 	for i := range list {
 		p := &list[i]
-		if slices.Contains(reservedParameters, p.Name) {
-			errs = append(errs,
-				fmt.Errorf("parameter %s of %s %s cannot be set: the client sets it itself", p.Name, what, name))
+		if slices.Contains(reserved, p.Name) {
+			errs = append(errs, fmt.Errorf("parameter %s%s cannot be set: %s", p.Name, of, why))
 		}
 		switch p.Value.(type) {
 		case bool, int64, float64, string:
 		default:
-			errs = append(errs,
-				fmt.Errorf("parameter %s of %s %s is a %T, want bool, int, number or text", p.Name, what, name, p.Value))
+			errs = append(errs, fmt.Errorf("parameter %s%s is a %T, want bool, int, number or text", p.Name, of, p.Value))
 		}
 	}
 	return errors.Join(errs...)
@@ -88,16 +81,13 @@ func checkTensorParameters(what, name string, list []backends.Parameter) error {
 
 // mergeParameters overrides base by the parameters of over, by name, in base's order.
 func mergeParameters(base, over []backends.Parameter) []backends.Parameter {
-	out := append([]backends.Parameter(nil), base...)
-next:
+	out := slices.Clone(base)
 	for _, p := range over {
-		for i := range out {
-			if out[i].Name == p.Name {
-				out[i] = p
-				continue next
-			}
+		if i := slices.IndexFunc(out, func(o backends.Parameter) bool { return o.Name == p.Name }); i >= 0 {
+			out[i] = p
+		} else {
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	return out
 }
@@ -130,7 +120,7 @@ func checkTensor(t *backends.Tensor) error {
 // countStrings counts length-prefixed strings. whole is false if the last one is truncated.
 func countStrings(b []byte) (n int64, whole bool) {
 	for len(b) > 0 {
-		_, rest, ok := cutString(b)
+		_, rest, ok := tensor.CutElement(b)
 		if !ok {
 			return n, false
 		}
@@ -138,18 +128,6 @@ func countStrings(b []byte) (n int64, whole bool) {
 		n++
 	}
 	return n, true
-}
-
-// cutString cuts the first length-prefixed string off b.
-func cutString(b []byte) (text, rest []byte, ok bool) {
-	if len(b) < 4 {
-		return nil, nil, false
-	}
-	n := uint64(binary.LittleEndian.Uint32(b))
-	if n > uint64(len(b)-4) {
-		return nil, nil, false
-	}
-	return b[4 : 4+n], b[4+n:], true
 }
 
 // expectation describes the expected reply of a Call; it is Call.Impl over HTTP, and
@@ -198,10 +176,5 @@ func (e *expectation) accepts(status, fine int) bool {
 	if len(e.statuses) == 0 {
 		return status == fine
 	}
-	for _, s := range e.statuses {
-		if s == status {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(e.statuses, status)
 }

@@ -17,8 +17,8 @@ func AppendMismatch(dst []byte, name string, got, want *Array, relative, absolut
 	case got.Type != want.Type:
 		return appendPair(appendOutput(dst, name), "datatype ", string(got.Type), string(want.Type))
 	case !slices.Equal(got.Shape, want.Shape):
-		dst = appendShape(append(appendOutput(dst, name), "shape "...), got.Shape)
-		return appendShape(append(dst, ", want "...), want.Shape)
+		dst = AppendShape(append(appendOutput(dst, name), "shape "...), got.Shape)
+		return AppendShape(append(dst, ", want "...), want.Shape)
 	case bytes.Equal(got.Data, want.Data):
 		return dst
 	case want.Type == Bytes:
@@ -82,8 +82,8 @@ func FloatAt(t DataType, b []byte) float64 {
 func appendBytesMismatch(dst []byte, name string, got, want *Array) []byte {
 	g, w := got.Data, want.Data
 	for i := 0; ; i++ {
-		one, restG, okG := cutElement(g)
-		two, restW, okW := cutElement(w)
+		one, restG, okG := CutElement(g)
+		two, restW, okW := CutElement(w)
 		if okG && okW && bytes.Equal(one, two) {
 			g, w = restG, restW
 			continue
@@ -94,8 +94,8 @@ func appendBytesMismatch(dst []byte, name string, got, want *Array) []byte {
 	}
 }
 
-// cutElement cuts the first length-prefixed string off b.
-func cutElement(b []byte) (element, rest []byte, ok bool) {
+// CutElement cuts the first element off the raw form of BYTES; false: it is truncated.
+func CutElement(b []byte) (element, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false
 	}
@@ -163,7 +163,8 @@ func appendIndex(dst []byte, i int) []byte {
 	return append(strconv.AppendInt(append(dst, '['), int64(i), 10), ']')
 }
 
-func appendShape(dst []byte, shape []int64) []byte {
+// AppendShape appends a shape as JSON writes it.
+func AppendShape(dst []byte, shape []int64) []byte {
 	dst = append(dst, '[')
 	for i, d := range shape {
 		if i > 0 {
