@@ -1,28 +1,27 @@
 package graph
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // Order returns the nodes in topological order; among those that could be next, the one added
 // first. If there is a cycle, order is nil and cycle a closed path (its first name is also its
 // last).
 func (g *Graph) Order() (order, cycle []string) {
 	waits := make([]int, len(g.nodes))
-	var ready intHeap
+	var ready []int // ascending
 	for i := range g.nodes {
 		if waits[i] = len(g.in[i]); waits[i] == 0 {
-			ready = append(ready, i) // ascending, so already a heap
+			ready = append(ready, i)
 		}
 	}
-	for ready.Len() > 0 {
-		next := heap.Pop(&ready).(int)
+	for len(ready) > 0 {
+		next := ready[0]
+		ready = ready[1:]
 		order = append(order, g.nodes[next].ID)
 		for _, e := range g.out[next] {
 			to := g.index[g.edges[e].To]
 			if waits[to]--; waits[to] == 0 {
-				heap.Push(&ready, to)
+				at, _ := slices.BinarySearch(ready, to)
+				ready = slices.Insert(ready, at, to)
 			}
 		}
 	}
@@ -53,18 +52,4 @@ func (g *Graph) cycle(waits []int) []string {
 			}
 		}
 	}
-}
-
-// intHeap is a min-heap for container/heap.
-type intHeap []int
-
-func (q intHeap) Len() int           { return len(q) }
-func (q intHeap) Less(i, j int) bool { return q[i] < q[j] }
-func (q intHeap) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *intHeap) Push(x any)        { *q = append(*q, x.(int)) }
-
-func (q *intHeap) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }

@@ -3,7 +3,6 @@ package load
 import (
 	"math"
 	"math/bits"
-	"sort"
 )
 
 // highestRate, nine million arrivals per ns, keeps the arithmetic within 128 bits.
@@ -14,35 +13,26 @@ const highestRate = 1 << 53
 // of rate in 128-bit integers, never by adding gaps. Rates above 10⁹ put several arrivals into one
 // nanosecond. A rate that is not positive has no arrivals.
 func Constant(rate float64) Schedule {
-	c := &constant{}
+	c := new(constant)
 	if !(rate > 0) {
-		return c
+		return &computed{due: c.due}
 	}
 	mantissa, exponent := math.Frexp(min(rate, highestRate))
 	c.per = uint64(math.Ldexp(mantissa, 53)) // 2⁵² … 2⁵³
 	c.shift = uint(53 - exponent)            // rate = per / 2^shift, shift >= 0
-	return c
+	return &computed{due: c.due}
 }
 
 // constant has the rate per/2^shift; per 0 means no arrivals.
 type constant struct {
 	per   uint64
 	shift uint
-	k     uint64
-}
-
-func (c *constant) Next() (int64, bool) {
-	due, ok := c.due(c.k)
-	if ok {
-		c.k++
-	}
-	return due, ok
 }
 
 // due returns k·10⁹·2^shift / per, rounded. It returns false beyond the 292 years that an int64 of
 // nanoseconds spans.
-func (c *constant) due(k uint64) (int64, bool) {
-	hi, lo := bits.Mul64(k, 1e9)
+func (c *constant) due(k int64) (int64, bool) {
+	hi, lo := bits.Mul64(uint64(k), 1e9)
 	// A quotient below 2⁶³ needs a numerator below 2⁶³·per < 2¹¹⁶: a due time whose shift exceeds
 	// 128 bits is too late.
 	if c.per == 0 || (hi|lo) != 0 && bitLen(hi, lo)+c.shift > 117 {
@@ -67,12 +57,4 @@ func bitLen(hi, lo uint64) uint {
 		return uint(64 + bits.Len64(hi))
 	}
 	return uint(bits.Len64(lo))
-}
-
-// countBefore counts the arrivals due before t.
-func (c *constant) countBefore(t int64) int64 {
-	return int64(sort.Search(math.MaxInt64, func(k int) bool {
-		due, ok := c.due(uint64(k))
-		return !ok || due >= t
-	}))
 }

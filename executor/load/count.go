@@ -1,15 +1,38 @@
 package load
 
-// counter is an unplayed schedule that counts its arrivals due before t without playing.
-type counter interface {
-	countBefore(t int64) int64
+import (
+	"math"
+	"sort"
+)
+
+// computed is a schedule whose arrival k is due at a time that k alone decides; due returns false
+// for those after the last.
+type computed struct {
+	due func(k int64) (int64, bool)
+	k   int64
+}
+
+func (c *computed) Next() (int64, bool) {
+	due, ok := c.due(c.k)
+	if ok {
+		c.k++
+	}
+	return due, ok
+}
+
+// countBefore counts all arrivals due before t.
+func (c *computed) countBefore(t int64) int64 {
+	return int64(sort.Search(math.MaxInt64, func(k int) bool {
+		due, ok := c.due(int64(k))
+		return !ok || due >= t
+	}))
 }
 
 // countBefore counts the arrivals of an unplayed s due before t; ok is false if s must be played
 // for that.
 func countBefore(s Schedule, t int64) (n int64, ok bool) {
 	switch s := s.(type) {
-	case counter:
+	case *computed:
 		return s.countBefore(t), true
 	case *limited:
 		n, ok = countBefore(s.s, t)

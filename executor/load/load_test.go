@@ -85,13 +85,13 @@ func TestConstantIsEven(t *testing.T) {
 // The due time of arrival k is the nearest nanosecond to k/rate, in rational arithmetic, for any k.
 func TestConstantDoesNotDrift(t *testing.T) {
 	for _, rate := range []float64{3, 7, 0.3, 1.4, 29.97, 20000, 1e9, 3e9, 1e12, 0.0001, 123456.789} {
-		c := Constant(rate).(*constant)
+		c := Constant(rate).(*computed)
 		for _, k := range []uint64{0, 1, 2, 3, 1000, 999_999, 1e9 + 7, 1e14 + 3} {
 			x := new(big.Rat).Quo(new(big.Rat).SetUint64(k), new(big.Rat).SetFloat64(rate))
 			x.Mul(x, big.NewRat(1e9, 1))
 			x.Add(x, big.NewRat(1, 2))
 			want := new(big.Int).Quo(x.Num(), x.Denom())
-			due, ok := c.due(k)
+			due, ok := c.due(int64(k))
 			if ok != want.IsInt64() || ok && due != want.Int64() {
 				t.Errorf("%v/s arrival %d: %d %v, want %v", rate, k, due, ok, want)
 			}

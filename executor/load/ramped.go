@@ -7,7 +7,7 @@ import "math"
 // arrivals as the count reached at T, duration × (r0+r1)/2 for a straight ramp, with fractions
 // carried over all steps. Otherwise gaps vary as those of Gamma, on the same curve.
 func (r *Ramp) Arrivals(cv float64, seed [2]uint64) Schedule {
-	var s Schedule = &ramped{c: cumulative{ramp: r}}
+	var s Schedule = (&cumulative{ramp: r}).deterministic()
 	if cv > 0 {
 		s = newRandom(&cumulative{ramp: r}, cv, seed)
 	}
@@ -17,45 +17,7 @@ func (r *Ramp) Arrivals(cv float64, seed [2]uint64) Schedule {
 	return &joined{first: Gamma(r.first(), cv, [2]uint64{seed[0], ^seed[1]}), at: r.warm, second: s}
 }
 
-// ramped has arrival k where the count reaches k.
-type ramped struct {
-	c cumulative
-	k int64
-}
-
-func (r *ramped) Next() (int64, bool) {
-	due, ok := r.c.due(r.k + 1)
-	if ok {
-		r.k++
-	}
-	return due, ok
-}
-
-func (r *ramped) countBefore(t int64) int64 {
-	c := cumulative{ramp: r.c.ramp}
-	if t <= 0 {
-		return 0
-	}
-	n := int64(c.count(t))
-	for {
-		due, ok := c.due(n + 1)
-		if !ok || due >= t {
-			break
-		}
-		n++
-	}
-	for n > 0 {
-		c.segment = 0
-		if due, ok := c.due(n); ok && due < t {
-			break
-		}
-		n--
-	}
-	return n
-}
-
-// cumulative is the cumulative count of a ramp. It remembers its segment: the counts passed to at
-// must not decrease.
+// cumulative is the cumulative count of a ramp. It remembers its segment, as counts mostly ascend.
 type cumulative struct {
 	ramp    *Ramp
 	segment int
@@ -65,8 +27,9 @@ type cumulative struct {
 // binary.
 func countTolerance(count float64) float64 { return 1e-9 + 1e-15*count }
 
+// due returns when the count reaches k+1.
 func (c *cumulative) due(k int64) (int64, bool) {
-	at := math.Round(c.at(float64(k)))
+	at := math.Round(c.at(float64(k) + 1))
 	if !(at < math.MaxInt64) {
 		return 0, false
 	}
@@ -76,6 +39,9 @@ func (c *cumulative) due(k int64) (int64, bool) {
 // at solves a·t + (b-a)·t²/2D = count for t within the segment in which the count is reached.
 func (c *cumulative) at(count float64) float64 {
 	lines := c.ramp.segments
+	if count <= lines[c.segment].count+countTolerance(count) {
+		c.segment = 0
+	}
 	for c.segment < len(lines)-1 && count > lines[c.segment+1].count+countTolerance(count) {
 		c.segment++
 	}
@@ -100,7 +66,10 @@ func (c *cumulative) count(t int64) float64 {
 	return l.count + l.a*x + (l.b-l.a)*x*x/2/(float64(l.length)/1e9)
 }
 
-func (c *cumulative) deterministic() counter { return &ramped{c: cumulative{ramp: c.ramp}} }
+func (c *cumulative) deterministic() *computed {
+	even := cumulative{ramp: c.ramp}
+	return &computed{due: even.due}
+}
 
 // joined plays first until at, then second from there.
 type joined struct {

@@ -28,7 +28,7 @@ func Gamma(rate, cv float64, seed [2]uint64) Schedule {
 type curve interface {
 	at(count float64) float64 // time at which the count is reached, ns; +Inf: never
 	count(t int64) float64    // count reached at t
-	deterministic() counter   // the arrivals of the curve without randomness
+	deterministic() *computed // the arrivals of the curve without randomness
 }
 
 // perSecond is the curve of a constant rate.
@@ -41,8 +41,8 @@ func (r perSecond) at(count float64) float64 {
 	return count / float64(r) * 1e9
 }
 
-func (r perSecond) count(t int64) float64  { return max(float64(r), 0) * float64(t) / 1e9 }
-func (r perSecond) deterministic() counter { return Constant(float64(r)).(*constant) }
+func (r perSecond) count(t int64) float64    { return max(float64(r), 0) * float64(t) / 1e9 }
+func (r perSecond) deterministic() *computed { return Constant(float64(r)).(*computed) }
 
 // random adds gaps of mean 1 and maps the sum to time through the inverse of a curve, so that a
 // constant rate and a ramp share one generator and nothing drifts.

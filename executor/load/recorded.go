@@ -21,7 +21,7 @@ func Gaps(gaps []int64, zeroFirst, repeat bool) Schedule {
 	if sum == 0 {
 		g.repeat = false // an endless schedule would not advance
 	}
-	return g
+	return &computed{due: g.due}
 }
 
 // gapped has arrival k of a round at sums[k], after leading arrivals (0 or 1) at 0.
@@ -29,15 +29,6 @@ type gapped struct {
 	sums    []int64
 	repeat  bool
 	leading int64
-	k       int64
-}
-
-func (g *gapped) Next() (int64, bool) {
-	due, ok := g.due(g.k)
-	if ok {
-		g.k++
-	}
-	return due, ok
 }
 
 func (g *gapped) due(k int64) (int64, bool) {
@@ -55,13 +46,6 @@ func (g *gapped) due(k int64) (int64, bool) {
 	return round*total + g.sums[k%n], true
 }
 
-func (g *gapped) countBefore(t int64) int64 {
-	return int64(sort.Search(math.MaxInt64, func(k int) bool {
-		due, ok := g.due(int64(k))
-		return !ok || due >= t
-	}))
-}
-
 // Times plays the recorded times (ns, ascending) in [from, to), speed times as fast, relative to
 // from; to 0 means no end.
 func Times(times []int64, speed float64, from, to int64) Schedule {
@@ -73,37 +57,16 @@ func Times(times []int64, speed float64, from, to int64) Schedule {
 	if !(speed > 0) {
 		speed = 1
 	}
-	return &timed{times: times[first:max(first, last)], speed: speed, from: from}
-}
-
-type timed struct {
-	times []int64
-	speed float64
-	from  int64
-	k     int
-}
-
-func (s *timed) Next() (int64, bool) {
-	if s.k >= len(s.times) {
-		return 0, false
-	}
-	due := s.due(s.k)
-	s.k++
-	return due, due < math.MaxInt64
-}
-
-func (s *timed) due(k int) int64 {
-	after := s.times[k] - s.from
-	if s.speed == 1 {
-		return after
-	}
-	due := math.Round(float64(after) / s.speed)
-	if due >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(due)
-}
-
-func (s *timed) countBefore(t int64) int64 {
-	return int64(sort.Search(len(s.times), func(k int) bool { return s.due(k) >= t }))
+	times = times[first:max(first, last)]
+	return &computed{due: func(k int64) (int64, bool) {
+		if k >= int64(len(times)) {
+			return 0, false
+		}
+		after := times[k] - from
+		if speed == 1 {
+			return after, true
+		}
+		due := math.Round(float64(after) / speed)
+		return int64(due), due < math.MaxInt64
+	}}
 }
