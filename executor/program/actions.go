@@ -2,10 +2,8 @@ package program
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -22,35 +20,6 @@ func checkActions(d *draft) {
 			}
 		}
 	}
-}
-
-// checkModelControl refuses what no target of a stage can do before or after it.
-func checkModelControl(d *draft, n *Node) {
-	for _, a := range models(n.Stage) {
-		for _, k := range n.entries {
-			if k != nil && !k.abilities.Has(backends.ModelControl) {
-				d.fail(a.Pos, "no-model-control", "backend %s cannot load and unload models for this target", k.kind.Name)
-			}
-		}
-	}
-}
-
-// laterActions gathers what a backend can do before and after a stage, though not yet here.
-func laterActions(p *Program, n *Node) {
-	for _, a := range models(n.Stage) {
-		for _, k := range n.entries {
-			if k != nil && k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
-				notYet(p, a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
-			}
-		}
-	}
-}
-
-// models are the actions of a stage that load and unload models.
-func models(s *scenario.Stage) []scenario.Action {
-	return slices.DeleteFunc(slices.Concat(s.Before, s.After), func(a scenario.Action) bool {
-		return a.LoadModel == "" && a.UnloadModel == ""
-	})
 }
 
 // Loads reports whether some stage loads a model on a target before it starts: until then its

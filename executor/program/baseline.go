@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // ifMissingSkip is the word of `baseline.if_missing` by which what cannot be compared is skipped.
@@ -88,14 +89,21 @@ func checkComparisons(d *draft) {
 		return
 	}
 	compared, ids := 0, []string{}
-	for _, c := range comparisonsOf(d.program) {
-		for _, ref := range c.refs {
-			id := cmp.Or(ref.Node, c.node)
-			if compared++; d.program.Baseline.Node(id) == nil && !slices.Contains(ids, id) {
-				ids = append(ids, id)
+	for n, c := range d.program.checks() {
+		for _, ref := range c.Program.Refs {
+			if !ref.Baseline {
+				continue
+			}
+			compared++
+			id := ref.Node
+			if id == "" {
+				id = n.ID
 			}
 			if d.program.Baseline.Node(id) != nil {
 				return
+			}
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
 			}
 		}
 	}
@@ -114,31 +122,6 @@ func checkComparisons(d *draft) {
 	}
 }
 
-// comparison is the references of a check to the baseline, and the node that it is judged on; "":
-// it is the plan's.
-type comparison struct {
-	node string
-	refs []expression.Ref
-}
-
-// comparisonsOf lists all that the plan compares with the baseline.
-func comparisonsOf(p *Program) (list []comparison) {
-	gather := func(node string, checks []Check) {
-		for _, c := range checks {
-			refs := slices.DeleteFunc(slices.Clone(c.Program.Refs), func(r expression.Ref) bool { return !r.Baseline })
-			if len(refs) > 0 {
-				list = append(list, comparison{node, refs})
-			}
-		}
-	}
-	for _, n := range p.Nodes {
-		gather(n.ID, n.Checks)
-		gather(n.ID, n.While)
-	}
-	gather("", p.Assert)
-	return list
-}
-
 // Unmatched says why a check that compares with the baseline is skipped, "" where it is not: the
 // plan wants it skipped where there is nothing to compare with. node is the judged one; "" for the
 // plan's own checks.
@@ -147,14 +130,11 @@ func (p *Program) Unmatched(c Check, node string) string {
 		return ""
 	}
 	for _, ref := range c.Program.Refs {
-		id := ref.Node
-		if id == "" {
-			id = node
+		if !ref.Baseline {
+			continue
 		}
-		if ref.Baseline {
-			if why := p.Baseline.WhyMissing(id); why != "" {
-				return why + ", and if_missing is skip"
-			}
+		if why := p.Baseline.WhyMissing(cmp.Or(ref.Node, node)); why != "" {
+			return why + ", and if_missing is skip"
 		}
 	}
 	return ""
@@ -168,4 +148,90 @@ func (p *Program) Compared(c Check, reason string) string {
 		}
 	}
 	return reason
+}
+
+// What baseline.stage("id") means where the plan has no such node: the stored result has its own.
+
+// onlyStored reports whether a place is of the stored result alone: this plan has no node of that id.
+func onlyStored(d *draft, at expression.Place) bool {
+	if !at.Baseline || at.Node == "" || d.byNode[at.Node] != nil {
+		return false
+	}
+	return d.byID[at.Node] == nil || d.program.Baseline.Node(at.Node) != nil
+}
+
+// resolveStored finds a metric of a node that only the stored result has. Where there is no result
+// yet every name may be right: what it lacks is no data then.
+func resolveStored(d *draft, at expression.Place, path string) (metric.Leaf, error) {
+	base := d.program.Baseline
+	if base == nil {
+		return metric.Leaf{}, expression.NoBaseline()
+	}
+	n := base.Node(at.Node)
+	if n == nil && base.Result != nil {
+		var known []string
+		for _, o := range base.Result.Nodes {
+			known = append(known, o.ID)
+		}
+		e := expression.NoStage(at.Node, known)
+		e.Summary = fmt.Sprintf("neither the plan nor the baseline has a stage %q", at.Node)
+		return metric.Leaf{}, e
+	}
+	if n != nil {
+		if err := hasStored(n, at); err != nil {
+			return metric.Leaf{}, err
+		}
+	}
+	c, err := storedCatalogue(n)
+	if err != nil {
+		return metric.Leaf{}, err
+	}
+	leaf, err := expression.Find(c, path)
+	if err == nil && n != nil && n.Metrics[leaf.Row.Name] == nil {
+		err = &expression.NameError{
+			Summary: fmt.Sprintf("the baseline did not measure %s on stage %q", leaf.Row.Name, at.Node),
+		}
+	}
+	return leaf, err
+}
+
+// hasStored says what part of a place a stored node does not have.
+func hasStored(n *result.Node, at expression.Place) error {
+	var phases, entries []string
+	for _, s := range n.Scopes {
+		if s.Phase != "" && !slices.Contains(phases, s.Phase) {
+			phases = append(phases, s.Phase)
+		}
+		if s.Mix != "" && !slices.Contains(entries, s.Mix) {
+			entries = append(entries, s.Mix)
+		}
+	}
+	switch {
+	case at.Phase != "" && !slices.Contains(phases, at.Phase):
+		return expression.NoPhase(n.ID, at.Phase, phases)
+	case at.Mix != "" && !slices.Contains(entries, at.Mix):
+		return expression.NoMix(n.ID, at.Mix, entries)
+	}
+	return nil
+}
+
+// storedCatalogue is what a stored node has measured; nil: whatever one may have.
+func storedCatalogue(n *result.Node) (*metric.Catalogue, error) {
+	if n == nil {
+		return metric.New(append(metric.GoodputRows(), metric.CapacityRow(metric.Rate))...)
+	}
+	return result.Catalogue(n)
+}
+
+// lintStored warns of what cannot be checked while there is no stored result.
+func lintStored(d *draft, c Check) {
+	if d.program.Baseline == nil || d.program.Baseline.Result != nil {
+		return
+	}
+	for _, ref := range c.Program.Refs {
+		if onlyStored(d, ref.Place) {
+			d.warnOnce(c.Assertion.That.At(ref.At[0]), "unknown-name", "the plan has no stage %q", ref.Node).
+				Detail = "the baseline may have one: it is not there yet, so nobody can tell"
+		}
+	}
 }

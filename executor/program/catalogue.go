@@ -73,16 +73,14 @@ func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 	case r.From == metric.Series && firstTarget(n).Statistics == "none":
 		return "the target says `statistics: none`"
 	case backends.AbilityOf(r.Needs) == backends.Sequences && n.Sequences == nil &&
-		(k == nil || k.lacks(r.Needs) == ""):
+		k.lacks(r.Needs) == "":
 		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
 	case n.InProcess() && (r.Name == metric.ClientCPU || r.Name == metric.ClientPerSent):
 		return "its server runs in this process, and the CPU time of the two cannot be told apart"
-	case k != nil && r.Later && k.lacks(r.Needs) != "":
+	case r.Later && k.lacks(r.Needs) != "":
 		return "this version does not measure it yet"
-	case k != nil:
-		return k.lacks(r.Needs)
 	}
-	return ""
+	return k.lacks(r.Needs)
 }
 
 // firstTarget is where the first kind of request goes.

@@ -30,13 +30,13 @@ type pass struct {
 // passes lists the steps of Compile in their order. What each reads and adds is in its comment.
 func passes() []pass {
 	return []pass{
-		{"targets", bindTargets},            // kinds.go: kinds, schemes, keys
+		{"targets", bindTargets},            // targets.go: kinds, schemes, keys
 		{"nodes", makeNodes},                // nodes.go: points and levels
 		{"amounts", compileAmounts},         // amounts.go: loads that come from results
 		{"order", orderStages},              // order.go: needs, groups and the list; cycles
 		{"edges", connectNodes},             // edges.go: who waits for whom
 		{"reach", checkReach},               // reach.go: who can run at all
-		{"units", makeUnits},                // units.go: who runs when
+		{"units", makeUnits},                // order.go: who runs when
 		{"actions", checkActions},           // actions.go: calls before and after stages
 		{"files", readFiles},                // files.go: files that the plan names
 		{"baseline", readBaseline},          // baseline.go: the stored result that the plan names
@@ -48,7 +48,7 @@ func passes() []pass {
 		{"goodput", compileGoodput},         // goodput.go: what makes a request good
 		{"plan", planNodes},                 // planned.go: requests, durations
 		{"errors", addErrorsRules},          // errors_rule.go: where the plan leaves errors without a limit
-		{"samples", planChecks},             // planned_check.go: requests that each check looks at
+		{"samples", planChecks},             // samples.go: requests that each check looks at
 		{"lints", lintPlan},                 // lints.go: what is valid but probably unintended
 		{"later", collectLater},             // later.go: what cannot be run yet
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/graph"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -21,7 +22,7 @@ type draft struct {
 
 	// Compiled once for all nodes that are alike.
 	catalogues map[string]*metric.Catalogue
-	compiled   map[cacheKey]compiled
+	compiled   map[cacheKey]*expression.Program // that read no other node, without diagnostics
 
 	// What files have, each read once.
 	rows    map[*scenario.Dataset]int   // of those whose files were read; 0: the model decides
@@ -48,7 +49,7 @@ func newDraft(p *scenario.Plan, kinds []backends.Kind) *draft {
 		program: &Program{Plan: p, Graph: new(graph.Graph)}, kinds: kinds,
 		byID: make(map[string]*stagePoints), byNode: make(map[string]*Node),
 		targets:    make(map[*scenario.Target]*boundTarget),
-		catalogues: make(map[string]*metric.Catalogue), compiled: make(map[cacheKey]compiled),
+		catalogues: make(map[string]*metric.Catalogue), compiled: make(map[cacheKey]*expression.Program),
 		rows: make(map[*scenario.Dataset]int), lists: make(map[list][]int64),
 		streams:  make(map[*scenario.Dataset][]int),
 		reported: make(map[string]bool),

@@ -20,7 +20,7 @@ func compileExpressions(d *draft) {
 		if slices.Contains(n.entries, nil) || n.Catalogue == nil {
 			continue // its target is wrong, which has been reported
 		}
-		n.scope = &scope{draft: d, node: n, here: true}
+		n.scope = &scope{draft: d, node: n}
 		for _, c := range conditions(n.Stage) {
 			n.While = appendCheck(d, n.While, scenario.Assertion{That: c.That}, n.scope)
 		}
@@ -77,18 +77,14 @@ type cacheKey struct {
 	catalogue *metric.Catalogue
 }
 
-// compiled is a program that nodes of one sort share: it reads no other node, and there was nothing
-// to say about it.
-type compiled struct{ program *expression.Program }
-
 // compileText compiles an expression in a scope. References to other nodes are written out:
 // stage("s") of an equal matrix is its node.
 func compileText(d *draft, t source.Text, s *scope) *expression.Program {
 	var key cacheKey
-	if s.here && s.node != nil {
+	if s.here() {
 		key = cacheKey{t.Text, s.node.sort, s.node.Catalogue}
-		if c, ok := d.compiled[key]; ok {
-			return c.program
+		if p := d.compiled[key]; p != nil {
+			return p
 		}
 	}
 	p, diags := expression.Compile(t, s)
@@ -106,8 +102,8 @@ func compileText(d *draft, t source.Text, s *scope) *expression.Program {
 			p.Refs[i].Node = n.ID
 		}
 	}
-	if own && len(diags) == 0 && s.here {
-		d.compiled[key] = compiled{p}
+	if own && len(diags) == 0 && s.here() {
+		d.compiled[key] = p
 	}
 	return p
 }

@@ -1,11 +1,17 @@
 package program
 
 import (
+	"fmt"
+	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/feed/format"
+	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -31,7 +37,7 @@ func readRows(d *draft, r scenario.Request) {
 	if data == nil {
 		return
 	}
-	if data.Source == "bodies" && k != nil {
+	if data.Source == "bodies" {
 		if why := k.lacks("request bodies"); why != "" {
 			d.fail(data.Pos, "does-not-fit", "target %q takes no whole bodies: %s", r.Target.Name, why)
 		}
@@ -50,4 +56,69 @@ func unreadable(p *Program, data *scenario.Dataset) bool {
 		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") ||
 			data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
 	})
+}
+
+// readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the
+// rows of its data.
+func readTimes(d *draft, n *Node) {
+	switch l := n.Stage.Load.(type) {
+	case scenario.Intervals:
+		readList(d, n, l.File, "gaps", int64(l.Unit),
+			func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
+	case scenario.Schedule:
+		if l.File == nil {
+			rowTimes(d, n)
+			return
+		}
+		readList(d, n, *l.File, "times", int64(l.Unit),
+			func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
+		if n.recorded != nil && load.Count(timesOf(n.recorded, l), 0, math.MaxInt64) == 0 {
+			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
+			if l.To > 0 {
+				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
+			}
+			d.fail(l.File.Pos, "recorded-times", "no time of %s is %s", l.File.Name, part)
+		}
+	}
+}
+
+// maxList is how large a file of gaps or times may be: rows of a trace carry prompts.
+const maxList = 4 << 30
+
+// list is a file of gaps or times as one unit reads it.
+type list struct {
+	name, kind string
+	unit       int64
+}
+
+// readList reads a file once for all nodes that play it.
+func readList(
+	d *draft, n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error),
+) {
+	key := list{at.Name, kind, unit}
+	known, done := d.lists[key]
+	if done {
+		n.recorded = known
+		return
+	}
+	f, err := regular.Open(at.Name, maxList)
+	if err == nil {
+		defer f.Close()
+		n.recorded, err = read(f)
+	}
+	if err != nil {
+		d.fail(at.Pos, "recorded-times", "%s", err)
+	}
+	d.lists[key] = n.recorded
+}
+
+// rowTimes takes the timestamps of the data's rows.
+func rowTimes(d *draft, n *Node) {
+	data := n.Stage.Entries()[0].Request.Data
+	if unreadable(d.program, data) && data.Format != format.Mooncake {
+		return
+	}
+	var ds source.Diagnostics
+	n.recorded, ds = feed.Times(data)
+	d.add(ds)
 }

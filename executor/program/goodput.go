@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/measure"
@@ -16,44 +17,34 @@ func compileGoodput(d *draft) {
 			continue // its target is wrong, which has been reported
 		}
 		for _, x := range n.Stage.Goodput {
-			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later &&
-				row.From == metric.Sample && lacksRow(n, row, n.entries[0]) == "" {
-				continue // see later
+			row, known := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text))
+			lacks := ""
+			if known {
+				lacks = lacksRow(n, row, n.entries[0])
 			}
-			row := bindableRow(n, x.Metric.Text)
-			if row == nil {
-				why := "not every request has a value of it"
-				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok &&
-					lacksRow(n, known, n.entries[0]) != "" {
-					why = lacksRow(n, known, n.entries[0])
-				}
-				d.fail(x.Metric.Pos, "goodput-bound",
-					"goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
-				continue
-			}
-			dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text))
-			if !ok || dim != row.Dim {
+			switch dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text)); {
+			case known && row.Later && row.From == metric.Sample && lacks == "": // see later
+			case !known || !binds(n, row):
+				d.fail(x.Metric.Pos, "goodput-bound", "goodput cannot be bound by %s: %s", x.Metric.Text,
+					cmp.Or(lacks, "not every request has a value of it")).Allowed = boundRows(n)
+			case !ok || dim != row.Dim:
 				d.fail(x.Limit.Pos, "goodput-bound",
 					"%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
-				continue
+			default:
+				n.Goodput = append(n.Goodput, measure.Bound{Row: row, Limit: limit})
 			}
-			n.Goodput = append(n.Goodput, measure.Bound{Row: row, Limit: limit})
 		}
 	}
 }
 
-// bindableRow is the row that a goodput condition names, nil where there is none that fits.
-func bindableRow(n *Node, name string) *metric.Row {
-	row, ok := n.Catalogue.Row(strings.TrimSpace(name))
-	if !ok || row.Later || !measure.Bindable(row) || lacksRow(n, row, nil) != "" {
-		return nil
-	}
-	return row
+// binds reports whether a goodput condition of the node can name a row.
+func binds(n *Node, row *metric.Row) bool {
+	return !row.Later && measure.Bindable(row) && lacksRow(n, row, nil) == ""
 }
 
 func boundRows(n *Node) (names []string) {
 	for _, row := range n.Catalogue.Rows() {
-		if !row.Later && measure.Bindable(row) && lacksRow(n, row, nil) == "" {
+		if binds(n, row) {
 			names = append(names, row.Name)
 		}
 	}

@@ -27,9 +27,7 @@ func lintPlan(d *draft) {
 			lintUnseen(d, n)
 			lintCrowded(d, n)
 			lintDrops(d, n)
-			checkModelControl(d, n)
-			checkMemory(d, n)
-			checkClasses(d, n)
+			checkAbilities(d, n)
 		}
 		lintConditional(d, s)
 	}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -33,89 +34,66 @@ func (m *Machine) Exceeded(p *Program) source.Diagnostics {
 	if m == nil || len(m.Shown) == 0 {
 		return nil
 	}
-	e := &excess{machine: m}
+	var diags source.Diagnostics
 	for _, u := range p.Units {
-		e.unit(u)
+		m.judge(u, &diags)
 	}
-	return e.diags.Sorted()
+	return diags.Sorted()
 }
 
-// excess gathers what is more than a machine has shown.
-type excess struct {
-	machine *Machine
-	diags   source.Diagnostics
-}
-
-// unit judges what runs at one time: each member by itself, then their rates together.
-func (e *excess) unit(u *Unit) {
-	sum, before := make(map[string]float64), len(e.diags)
+// judge judges what runs at one time: each member by itself, then their rates together.
+func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
+	// once a line: the levels of a list and the points of a matrix share it
+	warn := func(pos source.Pos, format string, args ...any) {
+		if !slices.ContainsFunc(*diags, func(d source.Diagnostic) bool { return d.Pos == pos }) {
+			*diags = append(*diags, source.Diagnostic{
+				Severity: source.Warning, Code: "beyond-this-machine", Pos: pos,
+				Summary: "the plan asks for more than this machine has shown: " + fmt.Sprintf(format, args...),
+				Detail: "this client may become the bottleneck: use a machine with more cores, or run `sluice " +
+					"calibrate` again while this one does nothing else",
+			})
+		}
+	}
+	sum, before := make(map[string]float64), len(*diags) // sum of rates by transport
 	for _, member := range u.Members {
-		most := make(map[string]float64) // of a member, by transport: its nodes run one after the other
+		most := make(map[string]float64) // of a member: its nodes run one after the other
 		for _, play := range member.Plays {
-			if t, rate := e.node(play.Node); rate > 0 {
-				most[t] = max(most[t], rate)
+			n := play.Node
+			over, level := n.Stage.Entries()[0].Request.Target.Transport(), peak(n)
+			shown, ok := m.Shown[over]
+			switch {
+			case !ok:
+			case n.Open:
+				most[over] = max(most[over], level.Value)
+				if shown.Rate > 0 && level.Value > shown.Rate { // at 0 nothing was on time: nothing is known
+					warn(level.Pos, "%s over %s, and it has sent %s on time", result.Format("1/s", level.Value), over,
+						result.Format("1/s", shown.Rate))
+				}
+			case level.Value > float64(shown.Slots):
+				warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", level.Value, over, shown.Slots)
 			}
 		}
 		for t, rate := range most {
 			sum[t] += rate
 		}
 	}
-	if len(u.Members) < 2 || len(e.diags) > before {
+	if len(u.Members) < 2 || len(*diags) > before {
 		return
 	}
 	for t, rate := range sum {
-		if shown := e.machine.Shown[t]; shown.Rate > 0 && rate > shown.Rate {
-			e.warn(u.Members[0].Plays[0].Node.Stage.LoadPos, "the stages of this group send %s over %s together, "+
+		if shown := m.Shown[t]; shown.Rate > 0 && rate > shown.Rate {
+			warn(u.Members[0].Plays[0].Node.Stage.LoadPos, "the stages of this group send %s over %s together, "+
 				"and it has sent %s on time",
 				result.Format("1/s", rate), t, result.Format("1/s", shown.Rate))
 		}
 	}
 }
 
-// node judges one node and gives its transport and, of an open loop, its rate.
-func (e *excess) node(n *Node) (over string, rate float64) {
-	over = n.Stage.Entries()[0].Request.Target.Transport()
-	shown, ok := e.machine.Shown[over]
-	level := peak(n)
-	switch {
-	case !ok:
-	case n.Open && shown.Rate == 0: // nothing was on time: nothing is known
-	case n.Open && level.Value > shown.Rate:
-		e.warn(level.Pos, "%s over %s, and it has sent %s on time", result.Format("1/s", level.Value), over,
-			result.Format("1/s", shown.Rate))
-	case !n.Open && level.Value > float64(shown.Slots):
-		e.warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", level.Value, over, shown.Slots)
-	}
-	if ok && n.Open {
-		rate = level.Value
-	}
-	return over, rate
-}
-
-// warn says it once at a line: the levels of a list and the points of a matrix share it.
-func (e *excess) warn(pos source.Pos, format string, args ...any) {
-	if slices.ContainsFunc(e.diags, func(d source.Diagnostic) bool { return d.Pos == pos }) {
-		return
-	}
-	e.diags = append(e.diags, source.Diagnostic{
-		Severity: source.Warning, Code: "beyond-this-machine", Pos: pos,
-		Summary: "the plan asks for more than this machine has shown: " + fmt.Sprintf(format, args...),
-		Detail: "this client may become the bottleneck: use a machine with more cores, or run `sluice " +
-			"calibrate` again while this one does nothing else",
-	})
-}
-
 // peak is the largest value that a node's load is known to reach.
 func peak(n *Node) scenario.Level {
 	switch q := quantity(n.Stage).(type) {
 	case scenario.Ramp:
-		var most scenario.Level
-		for _, s := range q.Steps {
-			if s.To.Value > most.Value {
-				most = s.To
-			}
-		}
-		return most
+		return slices.MaxFunc(q.Steps, func(a, b scenario.RampStep) int { return cmp.Compare(a.To.Value, b.To.Value) }).To
 	case scenario.Search:
 		return q.To
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/verdict"
@@ -166,23 +167,71 @@ func (c AskedCheck) Window() int64 { return int64(verdict.Every(c.Assertion)) }
 // they ask.
 func (p *Program) ChecksOn(n *Node) []AskedCheck {
 	var list []AskedCheck
-	add := func(checks []Check, own bool) {
-		for _, c := range checks {
-			a := AskedCheck{Check: c}
-			for _, ref := range c.Program.Refs {
-				if !ref.Baseline && (ref.Node == n.ID || ref.Node == "" && own) {
-					a.Refs = append(a.Refs, ref)
-				}
-			}
-			if a.Refs != nil {
-				list = append(list, a)
+	for on, c := range p.checks() {
+		a := AskedCheck{Check: *c}
+		for _, ref := range c.Program.Refs {
+			if !ref.Baseline && (ref.Node == n.ID || ref.Node == "" && on == n) {
+				a.Refs = append(a.Refs, ref)
 			}
 		}
+		if a.Refs != nil {
+			list = append(list, a)
+		}
 	}
-	for _, other := range p.Nodes {
-		add(other.Checks, other == n)
-		add(other.While, other == n)
-	}
-	add(p.Assert, false)
 	return list
+}
+
+// lintAllHolds warns where a distribution or a rate is taken over several holds of a ramp together:
+// a percentile of a base load and a spike is that of neither. Ratios and counts are sums, which
+// mean the same over all.
+func lintAllHolds(d *draft, c Check, n *Node) {
+	if n == nil {
+		return
+	}
+	spans, detail := 0, "with names, phase(\"…\") takes one of them"
+	for _, p := range n.phases {
+		if p.name == scenario.RampPhase {
+			continue
+		}
+		if spans += len(p.spans); p.name != scenario.HoldPhase {
+			detail = "one of them is " + expression.Place{Phase: p.name}.String() + "…"
+		}
+	}
+	if spans < 2 {
+		return
+	}
+	for _, ref := range c.Program.Refs {
+		from := ref.Leaf.Row.From
+		if ref.Node == "" && ref.Phase == "" && !ref.Baseline && (from == metric.Sample || from == metric.Flow) {
+			d.warnOnce(c.Assertion.That.At(ref.At[0]), "all-holds",
+				"%s is taken over all %d holds together", ref, spans).
+				Detail = detail
+		}
+	}
+}
+
+// checkOneTime refuses windows of two phases: no window lies in both.
+func checkOneTime(d *draft, c Check) {
+	if verdict.Every(c.Assertion) == 0 {
+		return
+	}
+	first := -1
+	for i, ref := range c.Program.Refs {
+		switch {
+		case ref.Baseline:
+		case first < 0:
+			first = i
+		case ref.Node == c.Program.Refs[first].Node && ref.Phase != c.Program.Refs[first].Phase:
+			d.fail(c.Assertion.That.At(ref.At[0]), "does-not-fit", "windows of %s cannot be compared with windows of %s",
+				phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
+				Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
+		}
+	}
+}
+
+func phaseWords(name string) string {
+	if name == "" {
+		return "the whole stage"
+	}
+	return "phase " + strconv.Quote(name)
 }

@@ -7,6 +7,7 @@
 package program
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -116,6 +117,26 @@ type Planned struct {
 	Decides string
 
 	climbs bool // a level that only runs while the conditions of the one before hold
+}
+
+// checks visits all checks of the program with the node that each is judged on, nil for the plan's own.
+func (p *Program) checks() iter.Seq2[*Node, *Check] {
+	return func(yield func(*Node, *Check) bool) {
+		visit := func(n *Node, checks []Check) bool {
+			for i := range checks {
+				if !yield(n, &checks[i]) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, n := range p.Nodes {
+			if !visit(n, n.Checks) || !visit(n, n.While) {
+				return
+			}
+		}
+		visit(nil, p.Assert)
+	}
 }
 
 // Kind returns the backend of the target of an entry, from 0.

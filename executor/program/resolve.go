@@ -15,11 +15,13 @@ import (
 type scope struct {
 	draft *draft
 	node  *Node // whose expression it is; nil: the plan's
-	here  bool  // a metric without stage("…") is one of node
 	// early says that every stage can be named: for the loads that come from results, which make the order.
 	early bool
 	reach map[string]bool // ids of the nodes that have run by then; nil: not asked for yet
 }
+
+// here reports whether a metric without stage("…") is one of the node.
+func (s *scope) here() bool { return s.node != nil && !s.early }
 
 // Variable implements expression.Scope.
 func (s *scope) Variable(name string) (literal, typ string, err error) {
@@ -45,11 +47,13 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	if onlyStored(s.draft, at) {
 		return resolveStored(s.draft, at, path)
 	}
-	n, err := s.at(at)
-	if err != nil {
-		return metric.Leaf{}, err
-	}
-	if n == nil {
+	n := s.node
+	if at.Node != "" {
+		var err error
+		if n, err = s.find(at.Node, at.Baseline); err != nil {
+			return metric.Leaf{}, err
+		}
+	} else if !s.here() {
 		return metric.Leaf{}, expression.NoPlace(path)
 	}
 	if err := checkPlace(n, at, s.draft.program.Plan); err != nil {
@@ -94,21 +98,10 @@ func noSuchMetric(n *Node, path string, err error) error {
 	return err
 }
 
-// at is the node that a place is of; nil without an error: none was named where one must be.
-func (s *scope) at(at expression.Place) (*Node, error) {
-	if at.Node != "" {
-		return s.find(at.Node, at.Baseline)
-	}
-	if s.here {
-		return s.node, nil
-	}
-	return nil, nil
-}
-
 // find is the node that stage("id") means. A stored result was there before, whatever runs when.
 func (s *scope) find(id string, stored bool) (*Node, error) {
 	n, err := s.named(id)
-	if err != nil || stored || s.node == nil || s.here && n == s.node {
+	if err != nil || stored || s.node == nil || s.here() && n == s.node {
 		return n, err
 	}
 	if n.Stage.ID == s.node.Stage.ID && s.early {
@@ -175,10 +168,13 @@ func samePoint(byID map[string]*stagePoints, n *Node, other *stagePoints) *Node 
 	if n == nil {
 		return nil
 	}
-	if own := byID[n.Stage.ID]; axesText(own) == axesText(other) {
+	own := byID[n.Stage.ID]
+	if slices.EqualFunc(own.nodes, other.nodes, func(a, b *Node) bool { return slices.Equal(a.Point, b.Point) }) {
 		i := slices.IndexFunc(other.nodes, func(o *Node) bool { return slices.Equal(o.Point, n.Point) })
 		return other.nodes[i]
-	} else if matrixText(own) != matrixText(other) {
+	}
+	if !slices.EqualFunc(own.points, other.points,
+		func(a, b *scenario.Stage) bool { return slices.Equal(a.Point, b.Point) }) {
 		return nil
 	}
 	var same *Node
@@ -191,23 +187,6 @@ func samePoint(byID map[string]*stagePoints, n *Node, other *stagePoints) *Node 
 		}
 	}
 	return same
-}
-
-// axesText spells the points of a stage with their levels, matrix those without.
-func axesText(s *stagePoints) string {
-	var text strings.Builder
-	for _, n := range s.nodes {
-		text.WriteString(nodeID("", n.Point))
-	}
-	return text.String()
-}
-
-func matrixText(s *stagePoints) string {
-	var text strings.Builder
-	for _, p := range s.points {
-		text.WriteString(nodeID("", p.Point))
-	}
-	return text.String()
 }
 
 // checkPlace says what part of a place a node does not have.

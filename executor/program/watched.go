@@ -22,7 +22,7 @@ func checkWatched(d *draft, c Check, s *scope) {
 	if !a.Abort {
 		return
 	}
-	var why *unwatched
+	var why *source.Diagnostic
 	for _, n := range nodesReadBy(d.byNode, c.Program, s.node) {
 		own := func(r expression.Ref) bool { return !r.Baseline && nodeOf(d.byNode, r, s.node) == n }
 		if why = whyUnwatchable(n, a, c.Program, own); why == nil {
@@ -30,28 +30,22 @@ func checkWatched(d *draft, c Check, s *scope) {
 		}
 	}
 	if why != nil {
-		d.fail(why.pos, "not-watchable", "%s", why.text).Detail = why.detail
+		d.fail(why.Pos, "not-watchable", "%s", why.Summary).Detail = why.Detail
 	}
-}
-
-// unwatched says why an assertion with `abort` cannot end a run.
-type unwatched struct {
-	pos          source.Pos
-	text, detail string
 }
 
 // whyUnwatchable is nil where the assertion can become certainly false while n runs.
 func whyUnwatchable(
 	n *Node, a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool,
-) *unwatched {
+) *source.Diagnostic {
 	for _, r := range p.Refs {
 		if !own(r) {
 			continue
 		}
 		if why := unknownWhileRunning(n, r); why != "" {
-			return &unwatched{
-				a.That.At(r.At[0]), fmt.Sprintf("`abort` cannot watch %s: %s", r, why),
-				"it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of requests; " +
+			return &source.Diagnostic{
+				Pos: a.That.At(r.At[0]), Summary: fmt.Sprintf("`abort` cannot watch %s: %s", r, why),
+				Detail: "it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of requests; " +
 					"percentiles against a constant. " +
 					"With `every` it can watch what is known for a window",
 			}
@@ -60,9 +54,10 @@ func whyUnwatchable(
 	if verdict.CanAbort(a, p, own) {
 		return nil
 	}
-	return &unwatched{
-		a.That.Pos, fmt.Sprintf("`abort` has no effect: %s is never certainly false before the end", a.That.Text),
-		"a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must be compared " +
+	return &source.Diagnostic{
+		Pos:     a.That.Pos,
+		Summary: fmt.Sprintf("`abort` has no effect: %s is never certainly false before the end", a.That.Text),
+		Detail: "a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must be compared " +
 			"with a constant; leave `abort` out, or compare otherwise",
 	}
 }

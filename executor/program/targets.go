@@ -89,12 +89,12 @@ func Abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
 	return a
 }
 
-// lacks says why a target does not have an ability, "" where it has it. need is one of
-// backends.AbilityNames, or "".
+// lacks says why a target does not have an ability, "" where it has it, or where the target is wrong
+// (nil). need is one of backends.AbilityNames, or "".
 func (k *boundTarget) lacks(need string) string {
 	ability := backends.AbilityOf(need)
 	switch {
-	case k.abilities.Has(ability):
+	case k == nil || k.abilities.Has(ability):
 		return ""
 	case ability == backends.ServerStats:
 		return "backend " + k.kind.Name + " keeps no server statistics"

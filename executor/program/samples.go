@@ -12,24 +12,16 @@ import (
 // planChecks fills in how many requests are planned for what each check looks at. It reads loads
 // and Node.Planned.
 func planChecks(d *draft) {
-	for _, n := range d.program.Nodes {
-		for i := range n.Checks {
-			planCheck(d.byNode, n, &n.Checks[i])
-		}
-	}
-	for i := range d.program.Assert {
-		planCheck(d.byNode, nil, &d.program.Assert[i])
+	for n, c := range d.program.checks() {
+		planCheck(d.byNode, n, c)
 	}
 }
 
 // planCheck fills how many requests are planned for what a check looks at: the smallest of its
-// references. n is the node it stands on, nil for one of the plan.
+// references. n is the node that it is judged on, nil for one of the plan.
 func planCheck(byNode map[string]*Node, n *Node, c *Check) {
 	for _, r := range c.Program.Refs {
-		at := n
-		if r.Node != "" {
-			at = byNode[r.Node]
-		}
+		at := nodeOf(byNode, r, n)
 		if at == nil || r.Baseline || r.Model != "" || !r.Leaf.Row.Summed() {
 			continue
 		}
