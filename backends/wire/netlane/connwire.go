@@ -12,11 +12,6 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// wrongProtocolError reports that the peer of an established connection speaks another protocol.
-type wrongProtocolError struct{ what string }
-
-func (e *wrongProtocolError) Error() string { return e.what }
-
 // errNotProcessed is the error of a request that the server declares unprocessed.
 var errNotProcessed = errors.New("the server accepts no more requests on the connection")
 
@@ -60,7 +55,7 @@ func (k *link) checkALPN(o *Options) error {
 		return nil
 	}
 	if got := secure.ConnectionState().NegotiatedProtocol; !slices.Contains(o.TLS.NextProtos, got) {
-		return &handshakeError{errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)")}
+		return &classError{backends.TLS, errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)")}
 	}
 	return nil
 }
@@ -80,7 +75,7 @@ func (k *link) exchangePrefaces() error {
 		case next == backends.NextKeep:
 			return k.writePending(&output{})
 		case next == backends.NextBroken:
-			return &wrongProtocolError{k.talker.CloseReason()}
+			return &classError{backends.Protocol, errors.New(k.talker.CloseReason())}
 		case next == backends.NextClose:
 			return errors.New(k.withCloseReason(errNotProcessed.Error()))
 		case errors.Is(err, io.EOF):
@@ -110,7 +105,7 @@ func (l *lane) feedIdle(w uint64, n int, err error, at int64) bool {
 	}
 	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil &&
 		l.link.writePending(&l.out) == nil {
-		l.transition(repair, idle) // else a request was posted meanwhile: it goes out on this connection
+		l.word.transition(repair, idle) // else a request was posted meanwhile: it goes out on this connection
 		return false
 	}
 	return l.dropIdle(at)

@@ -23,7 +23,7 @@ type Options struct {
 	New        func() backends.Wire // returns the wire of a new connection
 }
 
-// maxHandshakes bounds the concurrent handshakes of one Dial: few enough for a listen backlog.
+// maxHandshakes bounds the concurrent handshakes of Parallel: few enough for a listen backlog.
 const maxHandshakes = 64
 
 // Dial opens n lanes and completes every handshake, up to maxHandshakes at a time. If one fails,
@@ -88,27 +88,36 @@ func closeAll(lanes []backends.Lane) {
 	}
 }
 
-// connectAll dials the first connection of every lane. The first error stops the others.
+// connectAll dials the first connection of every lane.
 func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
+	return Parallel(ctx, len(lanes), func(ctx context.Context, i int) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
+		defer cancel()
+		l := lanes[i]
+		if l.link, err = connect(ctx, o, l); err == nil {
+			l.dials = 1
+			l.word.Store(newWord(0, idle))
+		}
+		return err
+	})
+}
+
+// Parallel calls connect for 0 to n-1, up to maxHandshakes at a time. The first error ends the
+// context of the others and is returned.
+func Parallel(ctx context.Context, n int, connect func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var wg sync.WaitGroup
-	turn := make(chan struct{}, maxHandshakes)
-	for _, l := range lanes {
-		turn <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-turn }()
-			limit, done := context.WithTimeout(ctx, o.ConnectTimeout)
-			defer done()
-			k, err := connect(limit, o, l)
-			if err != nil {
+	var group sync.WaitGroup
+	free := make(chan struct{}, maxHandshakes)
+	for i := range n {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			if err := connect(ctx, i); err != nil {
 				cancel(err)
-				return
 			}
-			l.link, l.dials = k, 1
-			l.word.Store(newWord(0, idle))
 		})
 	}
-	wg.Wait()
+	group.Wait()
 	return context.Cause(ctx)
 }

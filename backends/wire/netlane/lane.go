@@ -15,7 +15,7 @@ const inlineLimit = 32 << 10
 
 // lane is one connection at a time.
 //
-// Its word is one atomic {generation, cause, state}:
+// Its word holds a generation, a cause and a state:
 //
 //	state    who owns the lane           leaves by
 //	cold     nobody; no connection       Send → posted; Recv (idle redial) → repair
@@ -33,7 +33,7 @@ const inlineLimit = 32 << 10
 // does so with a compare-and-swap that fails if a cause has come.
 type lane struct {
 	o      *Options
-	word   atomic.Uint64
+	word   word
 	wakeup chan struct{} // one token: a request was posted, or the lane was closed
 
 	// The request. Send writes it before it sets a state in which Recv reads it.
@@ -120,21 +120,29 @@ func newLane(o *Options) *lane {
 	}
 }
 
-// setState changes the state and keeps the generation and a cause that may have been set.
-func (l *lane) setState(to uint64) {
+// word is the atomic {generation, cause, state} of a lane.
+type word struct{ atomic.Uint64 }
+
+// set changes the state and keeps the generation and a cause that may have been set.
+func (a *word) set(to uint64) {
 	for {
-		w := l.word.Load()
-		if l.word.CompareAndSwap(w, w&^0xff|to) {
+		w := a.Load()
+		if a.CompareAndSwap(w, w&^0xff|to) {
 			return
 		}
 	}
 }
 
-// tryComplete ends the request and changes to state to. It returns false if the request was
-// cancelled.
-func (l *lane) tryComplete(to uint64) bool {
-	w := l.word.Load()
-	return causeOf(w) == 0 && l.word.CompareAndSwap(w, newWord(genOf(w), to))
+// complete ends the request and changes to state to. It returns false if the request was cancelled.
+func (a *word) complete(to uint64) bool {
+	w := a.Load()
+	return causeOf(w) == 0 && a.CompareAndSwap(w, newWord(genOf(w), to))
+}
+
+// transition changes the state if it is from.
+func (a *word) transition(from, to uint64) bool {
+	w := a.Load()
+	return stateOf(w) == from && a.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
 // Send implements backends.Lane. Without a connection it leaves the request to Recv.
@@ -180,7 +188,7 @@ func (l *lane) transmit() {
 	}
 	k.used = true
 	l.active.Store(s.SendStart)
-	l.setState(sending)
+	l.word.set(sending)
 	waits := l.call.Size > inlineLimit
 	if !waits { // the kernel may run the server before the write returns
 		s.SendEnd = l.o.Clock.Now()
@@ -196,7 +204,7 @@ func (l *lane) transmit() {
 	if l.writeErr != nil && !peerClosed(l.writeErr) {
 		_ = k.conn.SetReadDeadline(pastDeadline) // the peer will not end Recv's read
 	}
-	l.setState(sent)
+	l.word.set(sent)
 	if l.recvWaits.CompareAndSwap(true, false) {
 		l.sendDone <- struct{}{}
 	}
@@ -213,17 +221,17 @@ func (l *lane) wakeRecv() {
 	}
 }
 
-// awaitWakeup waits for wakeRecv.
-func (l *lane) awaitWakeup() {
+// await waits for a token in c, or its close. In a bundle the lane yields meanwhile.
+func (l *lane) await(c <-chan struct{}) {
 	for l.yield != nil {
 		select {
-		case <-l.wakeup:
+		case <-c:
 			return
 		default:
 			l.yield()
 		}
 	}
-	<-l.wakeup
+	<-c
 }
 
 // Activity implements backends.Lane.

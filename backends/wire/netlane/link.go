@@ -66,14 +66,8 @@ func (l *lane) connect(ctx context.Context) (k *link, err error) {
 		close(made)
 		l.wake()
 	}()
-	for {
-		select {
-		case <-made:
-			return k, err
-		default:
-			l.yield()
-		}
-	}
+	l.await(made)
+	return k, err
 }
 
 // abandoned reports whether a connection is useless: the lane is closed, or its request cancelled.
@@ -115,32 +109,39 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sendBuffer(raw, 4*inlineLimit); err != nil {
+	k := &link{conn: raw, raw: raw, wire: l.newWire()}
+	if err := k.setUp(ctx, o, l); err != nil {
 		_ = raw.Close()
 		return nil, err
 	}
-	k := &link{conn: raw, raw: raw, wire: l.newWire()}
+	k.connectedAt = o.Clock.Now()
+	return k, nil
+}
+
+// setUp makes a connection of TCP, or a unix socket, ready for requests. On an error raw is still
+// that connection.
+func (k *link) setUp(ctx context.Context, o *Options, l *lane) error {
+	if err := sendBuffer(k.raw, 4*inlineLimit); err != nil {
+		return err
+	}
 	if o.TLS != nil {
-		secure := tls.Client(raw, o.TLS)
+		secure := tls.Client(k.raw, o.TLS)
 		if err := secure.HandshakeContext(ctx); err != nil {
-			_ = raw.Close()
-			return nil, &handshakeError{err}
+			return &classError{backends.TLS, err}
 		}
 		k.conn = secure
 	}
 	if k.talker, _ = k.wire.(backends.ConnWire); k.talker != nil {
 		if err := k.handshake(ctx, o); err != nil {
-			_ = raw.Close()
-			return nil, err
+			return err
 		}
 	}
 	if o.MaxBlocked > 0 {
-		if k.raw, err = makeBlocking(raw, l); err != nil {
-			_ = raw.Close()
-			return nil, err
+		conn, err := makeBlocking(k.raw, l)
+		if err != nil {
+			return err
 		}
-		k.conn = k.raw
+		k.raw, k.conn = conn, conn
 	}
-	k.connectedAt = o.Clock.Now()
-	return k, nil
+	return nil
 }

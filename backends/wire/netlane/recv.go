@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -36,7 +37,7 @@ func (l *lane) Recv() (slot int, done bool) {
 				return backends.None, false
 			}
 			if !l.redial {
-				l.awaitWakeup()
+				l.await(l.wakeup)
 			} else if l.redialIdle() {
 				return l.slot, true
 			}
@@ -117,31 +118,25 @@ func (l *lane) dropLost(w uint64, at int64) bool {
 func (l *lane) dropIdle(at int64) bool {
 	l.redial = l.link.used || at-l.link.connectedAt >= settledAge
 	l.drop(false)
-	if !l.transition(repair, cold) {
+	if !l.word.transition(repair, cold) {
 		l.redial = false // posted: dispatch dials
 	}
 	return false
-}
-
-// transition changes the state if it is from.
-func (l *lane) transition(from, to uint64) bool {
-	w := l.word.Load()
-	return stateOf(w) == from && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
 // redialIdle dials while no request is in flight. A request that is posted meanwhile goes out on
 // the new connection, or ends with the error of dialling, which is then reported.
 func (l *lane) redialIdle() bool {
 	l.redial = false
-	if !l.transition(cold, repair) {
+	if !l.word.transition(cold, repair) {
 		return false
 	}
 	err := l.dial(l.o.ConnectTimeout)
 	if err == nil {
-		l.transition(repair, idle)
+		l.word.transition(repair, idle)
 		return false
 	}
-	return !l.transition(repair, cold) && l.failDial(err)
+	return !l.word.transition(repair, cold) && l.failDial(err)
 }
 
 // dispatch sends a posted request and dials first if there is no connection. It reports whether the
@@ -164,8 +159,8 @@ func (l *lane) dispatch() bool {
 func (l *lane) failDial(err error) bool {
 	at := l.o.Clock.Now()
 	l.setStopped()
-	l.fail(dialClass(err), err.Error(), at)
-	if !l.tryComplete(cold) {
+	l.fail(ClassOf(err, backends.Dial), err.Error(), at)
+	if !l.word.complete(cold) {
 		return l.finishCancelled(at)
 	}
 	return true
@@ -193,7 +188,7 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	keep := next == backends.NextKeep && !surplus && l.writeErr == nil && !l.o.PerRequest &&
 		l.silent < silentCloses
 	if !keep {
-		if !l.tryComplete(repair) {
+		if !l.word.complete(repair) {
 			return l.finishCancelled(at)
 		}
 		l.reconnect(next != backends.NextBroken, true)
@@ -203,7 +198,7 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	if s.Flags&backends.Reused != 0 {
 		l.silent = 0
 	}
-	if !l.tryComplete(idle) {
+	if !l.word.complete(idle) {
 		return l.finishCancelled(at)
 	}
 	return true
@@ -218,7 +213,7 @@ func (l *lane) reconnect(polite, again bool) {
 	if again && !l.o.PerRequest && l.dial(min(redialLimit, l.o.ConnectTimeout)) == nil {
 		to = idle
 	}
-	l.transition(repair, to)
+	l.word.transition(repair, to)
 }
 
 // handleBroken ends a request, or sends it again, when its connection failed with err before the
@@ -230,12 +225,10 @@ func (l *lane) handleBroken(err error, at int64) bool {
 	case causeOf(l.word.Load()) != 0:
 		return l.finishCancelled(at)
 	case errors.Is(err, io.EOF):
-		switch next := l.link.wire.EOF(at); next {
-		case backends.NextStale:
-			return l.retryStale(err, at)
-		default:
+		if next := l.link.wire.EOF(at); next != backends.NextStale {
 			return l.finish(next, false, at)
 		}
+		return l.retryStale(err, at)
 	case l.sample.BytesReceived == 0:
 		return l.retryStale(err, at)
 	}
@@ -252,7 +245,7 @@ func (l *lane) retryStale(err error, at int64) bool {
 		l.sample.Flags |= backends.Resent
 		l.drop(false)
 		l.writeErr = nil
-		l.setState(posted)
+		l.word.set(posted)
 		return false
 	}
 	l.failBroken(err, at)
@@ -262,14 +255,16 @@ func (l *lane) retryStale(err error, at int64) bool {
 // failBroken fills in the sample of a request whose connection failed with err; an error of its
 // write takes precedence.
 func (l *lane) failBroken(err error, at int64) {
-	switch {
-	case l.writeErr != nil:
-		l.fail(writeClass(l.writeErr), l.link.withCloseReason(l.writeErr.Error()), at)
+	class, text := ClassOf(err, backends.ResetByPeer), err.Error()
+	switch failed := l.writeErr; {
+	case failed != nil && isErrno(failed, syscall.ECONNRESET):
+		class, text = backends.ResetByPeer, failed.Error()
+	case failed != nil:
+		class, text = ClassOf(failed, backends.Write), failed.Error()
 	case errors.Is(err, io.EOF):
-		l.fail(backends.ResetByPeer, l.link.withCloseReason("the connection was closed before a reply"), at)
-	default:
-		l.fail(readClass(err), l.link.withCloseReason(err.Error()), at)
+		text = "the connection was closed before a reply"
 	}
+	l.fail(class, l.link.withCloseReason(text), at)
 }
 
 // finishCancelled ends a request that has a cause. Its reply may still arrive, so the connection is
@@ -285,7 +280,6 @@ func (l *lane) finishCancelled(at int64) bool {
 	s, why := l.sample, causeOf(w)
 	l.full = false
 	s.SetCancelled(why, at, s.SendEnd != 0)
-	late := s.Class == backends.TimedOut
-	l.reconnect(false, late)
+	l.reconnect(false, s.Class == backends.TimedOut)
 	return true
 }
