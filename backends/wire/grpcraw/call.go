@@ -3,6 +3,8 @@ package grpcraw
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -93,14 +95,12 @@ func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 			}
 			own.Append(strings.ToLower(h.Name), h.Value)
 		}
-		for name, values := range own {
-			md[name] = values
-		}
+		maps.Copy(md, own)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, have := range p.metadataSets {
-		if equalMetadata(have.md, md) && have.authority == authority {
+		if maps.EqualFunc(have.md, md, slices.Equal) && have.authority == authority {
 			return i, nil
 		}
 	}
@@ -157,16 +157,4 @@ func CheckHeader(h backends.Header) error {
 		}
 	}
 	return nil
-}
-
-func equalMetadata(a, b metadata.MD) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, values := range a {
-		if strings.Join(values, "\x00") != strings.Join(b[name], "\x00") || len(values) != len(b[name]) {
-			return false
-		}
-	}
-	return true
 }

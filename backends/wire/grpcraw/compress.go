@@ -17,12 +17,12 @@ import (
 // belong to a connection.
 
 // compression returns the dial options of a connection with compressed messages; nil for "".
-func compression(o *Options) []grpc.DialOption {
-	if o.Compression == "" {
+func (p *Pool) compression(coding string, maxReply int64) []grpc.DialOption {
+	if coding == "" {
 		return nil
 	}
-	name := passCompressor(o.Compression)
-	undo := decompressor{name, o.maxReply, o.decoders}
+	name := passCompressor(coding)
+	undo := decompressor{name, maxReply, &p.decoders}
 	return []grpc.DialOption{
 		grpc.WithCompressor(name),   //nolint:staticcheck // the registry belongs to the process, see above
 		grpc.WithDecompressor(undo), //nolint:staticcheck // as above; the registry has no deflate

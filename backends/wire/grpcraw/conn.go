@@ -8,10 +8,10 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
@@ -23,77 +23,68 @@ import (
 // and why an attempt to make one failed. Failures are told apart by this and not by the text of
 // errors.
 type conn struct {
-	cc        *grpc.ClientConn
-	clock     backends.Clock
-	maxReply  int64                // bytes of a reply message
-	users     int                  // lanes on it; guarded by the pool
-	latest    atomic.Pointer[link] // nil before the first transport
-	lastClass atomic.Uint32        // ErrorClass of the last attempt to make a transport; OK after a success
-	keepDone  chan struct{}        // closed when keepConnected has ended; nil without it
+	o        *Options
+	cc       *grpc.ClientConn
+	maxReply int64                // bytes of a reply message
+	users    int                  // lanes on it; guarded by the pool
+	latest   atomic.Pointer[link] // nil before the first transport
+	keeper   sync.WaitGroup       // keepConnected
 
-	dialled  atomic.Int64  // time of the last attempt
-	failures atomic.Uint32 // failed attempts
-
-	mu         sync.Mutex
-	attemptErr error // error of the last attempt
+	dialled  atomic.Int64            // time of the last attempt to make a transport
+	failures atomic.Uint32           // failed attempts
+	failed   atomic.Pointer[failure] // of the last attempt; nil after a success
 }
 
-// newConn returns a connection that is not made yet: see ready.
-func newConn(o *Options) (*conn, error) {
-	c := &conn{clock: o.Clock, maxReply: o.maxReply}
+// failure says why a transport could not be made.
+type failure struct {
+	class backends.ErrorClass
+	err   error
+}
+
+// newConn returns a connection that is not made yet: see ready. Messages of requests are compressed
+// if compression is not empty, replies have up to maxReply bytes.
+func (p *Pool) newConn(compression string, maxReply int64) (*conn, error) {
+	o := &p.o
+	c := &conn{o: o, maxReply: maxReply}
 	secure, name := insecure.NewCredentials(), ""
 	if o.TLS != nil {
 		secure, name = credentials.NewTLS(o.TLS), o.TLS.ServerName
 	}
 	retry := backoff.Config{BaseDelay: retryMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMax}
 	options := []grpc.DialOption{
-		grpc.WithAuthority(o.authority),
+		grpc.WithAuthority(p.authority),
 		grpc.WithTransportCredentials(&linkCredentials{TransportCredentials: secure, conn: c, serverName: name}),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx, o) }),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
 		// As a call option the receive limit would be an allocation in every call. Call checks the send
 		// limit.
 		grpc.WithDefaultServiceConfig(fmt.Sprintf(
-			`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, o.maxReply)),
+			`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, maxReply)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.connectTimeout()}),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(),
 		grpc.WithIdleTimeout(0),
 	}
-	options = append(options, compression(o)...)
+	options = append(options, p.compression(compression, maxReply)...)
 	var err error
 	// The dialer knows the address; the resolver only has to pass something through.
 	c.cc, err = grpc.NewClient("passthrough:///"+o.Authority, options...)
 	return c, err
 }
 
-func (c *conn) dial(ctx context.Context, o *Options) (net.Conn, error) {
+func (c *conn) dial(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
-	c.dialled.Store(c.clock.Now())
-	raw, err := d.DialContext(ctx, o.Network, o.Address)
+	c.dialled.Store(c.o.Clock.Now())
+	raw, err := d.DialContext(ctx, c.o.Network, c.o.Address)
 	if err != nil {
-		c.recordAttempt(classOfDial(err), err)
+		c.fail(netlane.ClassOf(err, backends.Dial), err)
 	}
 	return raw, err
 }
 
-// classOfDial separates a shortage on this machine from a refusal by the target.
-func classOfDial(err error) backends.ErrorClass {
-	for _, lack := range []error{
-		syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOMEM, syscall.ENOBUFS,
-	} {
-		if errors.Is(err, lack) {
-			return backends.Client
-		}
-	}
-	return backends.Dial
-}
-
-func (c *conn) recordAttempt(class backends.ErrorClass, err error) {
-	c.mu.Lock()
-	c.attemptErr = err
-	c.mu.Unlock()
-	c.lastClass.Store(uint32(class))
+// fail records a failed attempt to make a transport.
+func (c *conn) fail(class backends.ErrorClass, err error) {
+	c.failed.Store(&failure{class, err})
 	c.failures.Add(1)
 }
 
@@ -101,10 +92,10 @@ func (c *conn) recordAttempt(class backends.ErrorClass, err error) {
 // at once, even if grpc-go would still wait after an earlier failure. grpc-go keeps reporting the
 // state of that failure until a connection is made, so only the number of failures shows that the
 // new attempt has failed too.
-func (c *conn) ready(ctx context.Context, o *Options) error {
-	ctx, cancel := context.WithTimeout(ctx, o.connectTimeout())
+func (c *conn) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.o.connectTimeout())
 	defer cancel()
-	failures, patience := c.failures.Load(), o.connectTimeout()
+	failures, patience := c.failures.Load(), c.o.connectTimeout()
 	if c.cc.GetState() == connectivity.TransientFailure {
 		c.cc.ResetConnectBackoff()
 		patience = failurePoll
@@ -116,7 +107,7 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 			return nil
 		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures),
 			state == connectivity.Shutdown:
-			return fmt.Errorf("connect to %s: %w", o.Address, c.lastError())
+			return fmt.Errorf("connect to %s: %w", c.o.Address, c.lastError())
 		case state == connectivity.Idle:
 			c.cc.Connect()
 		}
@@ -124,7 +115,7 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 		c.cc.WaitForStateChange(wait, state)
 		stop()
 		if ctx.Err() != nil {
-			return fmt.Errorf("connect to %s: %w", o.Address, c.withCloseReason(ctx.Err()))
+			return fmt.Errorf("connect to %s: %w", c.o.Address, c.withCloseReason(ctx.Err()))
 		}
 	}
 }
@@ -148,20 +139,18 @@ const failurePoll = 5 * time.Millisecond
 // transport that never answered is not replaced: a server that closes at once would be dialled
 // without end.
 func (c *conn) keepConnected() {
-	c.keepDone = make(chan struct{})
-	go func() {
-		defer close(c.keepDone)
+	c.keeper.Go(func() {
 		for {
 			state := c.cc.GetState()
 			if state == connectivity.Shutdown {
 				return
 			}
-			if l := c.latest.Load(); state == connectivity.Idle && l != nil && l.proven(c.clock.Now()) {
+			if l := c.latest.Load(); state == connectivity.Idle && l != nil && l.proven(c.o.Clock.Now()) {
 				c.cc.Connect()
 			}
 			c.cc.WaitForStateChange(context.Background(), state)
 		}
-	}()
+	})
 }
 
 // streamLimit returns the number of concurrent streams that the server allows on the connection, as
@@ -176,17 +165,13 @@ func (c *conn) streamLimit() int64 {
 // close ends the connection.
 func (c *conn) close() error {
 	err := c.cc.Close()
-	if c.keepDone != nil {
-		<-c.keepDone
-	}
+	c.keeper.Wait()
 	return err
 }
 
 func (c *conn) lastError() error {
-	if c.lastClass.Load() != uint32(backends.OK) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.attemptErr
+	if f := c.failed.Load(); f != nil {
+		return f.err
 	}
 	return errors.New("the server does not answer as HTTP/2 does")
 }
@@ -204,11 +189,11 @@ func (w *linkCredentials) ClientHandshake(
 ) (net.Conn, credentials.AuthInfo, error) {
 	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, cmp.Or(w.serverName, authority), raw)
 	if err != nil {
-		w.conn.recordAttempt(backends.TLS, err)
+		w.conn.fail(backends.TLS, err)
 		return nil, nil, err
 	}
-	w.conn.lastClass.Store(uint32(backends.OK))
-	l := &link{Conn: secured, connectedAt: w.conn.clock.Now(), end: make(chan struct{})}
+	w.conn.failed.Store(nil)
+	l := &link{Conn: secured, connectedAt: w.conn.o.Clock.Now(), end: make(chan struct{})}
 	l.streamLimit.Store(unlimited)
 	l.connectTime = l.connectedAt - w.conn.dialled.Load()
 	l.replaces = w.conn.latest.Swap(l) != nil

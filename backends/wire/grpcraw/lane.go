@@ -109,10 +109,10 @@ func (l *lane) transmit() error {
 // connectOne makes a connection for a single request.
 func (l *lane) connectOne() (err error) {
 	start := l.pool.o.Clock.Now()
-	if l.via, err = newConn(l.pool.singleUse()); err != nil {
+	if l.via, err = l.pool.singleUse(); err != nil {
 		return err
 	}
-	err = l.via.ready(l.base, &l.pool.o)
+	err = l.via.ready(l.base)
 	l.sample.Connect += l.pool.o.Clock.Now() - start
 	if err != nil {
 		return status.Error(codes.Unavailable, err.Error())
@@ -165,7 +165,7 @@ func (l *lane) resend() error {
 	s.Flags = s.Flags&^backends.Reused | backends.Redialled | backends.Resent
 	if l.pool.isSoleUser(l.conn) {
 		start := l.pool.o.Clock.Now()
-		if err := l.conn.ready(l.base, &l.pool.o); err != nil {
+		if err := l.conn.ready(l.base); err != nil {
 			l.stream = nil
 			return status.Error(codes.Unavailable, err.Error())
 		}
@@ -262,7 +262,7 @@ func (l *lane) awaitReplacement(k *link) {
 			return
 		}
 	}
-	_ = l.conn.ready(ctx, &l.pool.o) // on an error the next request dials
+	_ = l.conn.ready(ctx) // on an error the next request dials
 }
 
 // unmarshal implements receiver.

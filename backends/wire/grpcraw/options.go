@@ -24,10 +24,6 @@ type Options struct {
 	// metadata of every call; names may have any case, Host sets the authority
 	Headers []backends.Header
 	Judge   func() Judge // returns the judge of a lane
-
-	decoders  *decoderPool // set by New
-	authority string       // of calls
-	maxReply  int64        // limit of a connection's replies, in bytes
 }
 
 // Judge classifies replies, for one lane. It must not allocate or block.

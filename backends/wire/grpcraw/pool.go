@@ -12,21 +12,23 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http2"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
 const (
 	// after a failed connect; failures show in samples and are not hidden by waiting
-	retryMin      = 20 * time.Millisecond
-	retryMax      = time.Second
-	maxConnecting = 64 // concurrent connects: a listen queue is finite
-	lanesPerConn  = 64 // streams per connection unless the plan sets a number; servers allow 100 or more
+	retryMin     = 20 * time.Millisecond
+	retryMax     = time.Second
+	lanesPerConn = 64 // streams per connection unless the plan sets a number; servers allow 100 or more
 )
 
 // Pool holds the connections to one target.
 type Pool struct {
-	o Options
+	o         Options
+	authority string // of calls without another one
+	decoders  decoderPool
 
 	mu           sync.Mutex
 	metadataSets []callMetadata // by index; see internMetadata
@@ -44,13 +46,12 @@ const maxControlReply = 16 << 20
 func New(o Options) (*Pool, error) {
 	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
 	p.admitReplySize(0)
-	p.o.decoders = new(decoderPool)
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
 	}
 	_, err := p.internMetadata(nil)
 	if err == nil {
-		p.o.authority = p.metadataSets[0].authority
+		p.authority = p.metadataSets[0].authority
 	}
 	return p, err
 }
@@ -72,7 +73,7 @@ func (p *Pool) Invoke(ctx context.Context, method string, request []byte) ([]byt
 func (p *Pool) invoke(
 	ctx context.Context, c *conn, method string, request []byte,
 ) (reply []byte, stale bool, err error) {
-	if err := c.ready(ctx, &p.o); err != nil {
+	if err := c.ready(ctx); err != nil {
 		return nil, false, err
 	}
 	k, began := c.latest.Load(), p.o.Clock.Now()
@@ -95,9 +96,7 @@ func (p *Pool) controlConn() (*conn, error) {
 	defer p.mu.Unlock()
 	var err error
 	if p.control == nil {
-		plain := p.o
-		plain.Compression, plain.maxReply = "", maxControlReply // Invoke does not compress
-		p.control, err = newConn(&plain)
+		p.control, err = p.newConn("", maxControlReply) // Invoke does not compress
 	}
 	return p.control, err
 }
@@ -138,14 +137,13 @@ func (p *Pool) connectLanes(ctx context.Context, n int) ([]*conn, error) {
 	for {
 		conns, err := p.assignConns(n)
 		if err == nil {
-			err = connect(ctx, &p.o, conns)
+			err = connect(ctx, conns)
 		}
-		crowded := err == nil && p.checkStreamLimit(conns) != nil
-		if err == nil && !crowded {
-			return conns, nil
-		}
-		if crowded {
-			err = p.checkStreamLimit(conns)
+		crowded := err == nil
+		if err == nil {
+			if err = p.checkStreamLimit(conns); err == nil {
+				return conns, nil
+			}
 		}
 		for _, c := range conns {
 			p.release(c)
@@ -265,9 +263,7 @@ func (p *Pool) leastUsedConn() (*conn, error) {
 	if best != nil && (best.users < share || fit == most) {
 		return best, nil
 	}
-	o := p.o
-	o.maxReply = p.largestReply
-	c, err := newConn(&o)
+	c, err := p.newConn(p.o.Compression, p.largestReply)
 	if err == nil {
 		c.keepConnected()
 		p.shared = append(p.shared, c)
@@ -307,35 +303,21 @@ func (p *Pool) admitReplySize(maxReply int64) int64 {
 	return limit
 }
 
-// singleUse returns the options of a connection that belongs to a single request or stream.
-func (p *Pool) singleUse() *Options {
+// singleUse returns a connection for a single request or stream.
+func (p *Pool) singleUse() (*conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.o
-	o.maxReply = p.largestReply
-	return &o
+	return p.newConn(p.o.Compression, p.largestReply)
 }
 
-// connect makes all connections ready, up to maxConnecting at a time.
-func connect(ctx context.Context, o *Options, conns []*conn) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	free := make(chan struct{}, maxConnecting)
-	for i, c := range conns {
-		if slices.Contains(conns[:i], c) {
-			continue
+// connect makes all connections ready, several at a time.
+func connect(ctx context.Context, conns []*conn) error {
+	return netlane.Parallel(ctx, len(conns), func(ctx context.Context, i int) error {
+		if slices.Contains(conns[:i], conns[i]) {
+			return nil
 		}
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			if err := c.ready(ctx, o); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
+		return conns[i].ready(ctx)
+	})
 }
 
 // Close ends all connections. Lanes must be closed before.
@@ -345,15 +327,10 @@ func (p *Pool) Close() error {
 	if p.control != nil {
 		p.shared = append(p.shared, p.control)
 	}
-	err := closeAll(p.shared)
+	var err error
+	for _, c := range p.shared {
+		err = errors.Join(err, c.close())
+	}
 	p.shared, p.control = nil, nil
 	return err
-}
-
-func closeAll(conns []*conn) error {
-	var errs []error
-	for _, c := range conns {
-		errs = append(errs, c.close())
-	}
-	return errors.Join(errs...)
 }

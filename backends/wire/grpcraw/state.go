@@ -2,7 +2,10 @@ package grpcraw
 
 import (
 	"context"
+	"math/bits"
 	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -112,4 +115,74 @@ func (h *handover) take(over <-chan struct{}, idle func() bool) bool {
 		}
 		<-h.wake
 	}
+}
+
+// results holds what Recv of a lane with several slots has to return.
+type results struct {
+	handover
+	ready  []atomic.Uint64 // a bit for each slot
+	strays atomic.Int64    // replies without a request
+}
+
+// report lets Recv return a slot.
+func (r *results) report(slot int) {
+	r.ready[slot/64].Or(1 << (slot % 64))
+	r.put()
+}
+
+// reportStray lets Recv return a reply without a request.
+func (r *results) reportStray() {
+	r.strays.Add(1)
+	r.put()
+}
+
+// takeSlot removes and returns a reported slot, or backends.None.
+func (r *results) takeSlot() int {
+	for i := range r.ready {
+		if w := r.ready[i].Load(); w != 0 {
+			bit := bits.TrailingZeros64(w)
+			r.ready[i].And(^(uint64(1) << bit))
+			return 64*i + bit
+		}
+	}
+	return backends.None
+}
+
+// takeStray removes a reply without a request, if there is one.
+func (r *results) takeStray() bool {
+	if r.strays.Load() == 0 {
+		return false
+	}
+	r.strays.Add(-1)
+	return true
+}
+
+// empty reports whether no slot is reported.
+func (r *results) empty() bool {
+	for i := range r.ready {
+		if r.ready[i].Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// idRing holds the last ids that were added.
+type idRing struct {
+	mu   sync.Mutex
+	ids  []uint64
+	next int
+}
+
+func (r *idRing) add(id uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids[r.next] = id
+	r.next = (r.next + 1) % len(r.ids)
+}
+
+func (r *idRing) has(id uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.ids, id)
 }

@@ -67,31 +67,47 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 const noMessage = "no whole message of a reply came within the timeout"
 
 func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
+	said := l.hasServerStatus()
+	class := k.class(code, said)
 	switch {
-	case l.via == nil:
-		return backends.Client
-	case l.stream == nil && code == codes.Unavailable:
-		return l.via.dialClass()
-	case l.stream == nil && code == codes.Internal:
-		return backends.Write
-	case code == codes.Unavailable && !l.hasServerStatus() && k != nil && k.protocolBroken():
+	case l.stream == nil && (code == codes.Unavailable || code == codes.Internal) || l.via == nil:
+		return l.via.openClass(code)
+	case code == codes.Internal && (l.gotMessage || !said):
 		return backends.Protocol
-	case code == codes.Unavailable && !l.hasServerStatus() && k != nil && k.broken.Load():
-		return backends.ResetByPeer
-	case code == codes.Internal && (l.gotMessage || !l.hasServerStatus()):
-		return backends.Protocol
+	case class == backends.Status && l.judge.Accepts(l.call, int32(code)):
+		return backends.OK
+	}
+	return class
+}
+
+// class returns the class of a call on the link that ended with code; said: by the server.
+func (l *link) class(code codes.Code, said bool) backends.ErrorClass {
+	switch {
 	case code == codes.Canceled:
 		return backends.Cancelled
-	case l.judge.Accepts(l.call, int32(code)):
-		return backends.OK
+	case code != codes.Unavailable || said || l == nil:
+		return backends.Status
+	case l.protocolBroken():
+		return backends.Protocol
+	case l.broken.Load():
+		return backends.ResetByPeer
 	}
 	return backends.Status
 }
 
-// dialClass returns the class of a call that got no transport.
-func (c *conn) dialClass() backends.ErrorClass {
-	if failed := backends.ErrorClass(c.lastClass.Load()); failed != backends.OK {
-		return failed
+// openClass returns the class of a call or stream that could not be opened on a connection; nil:
+// there was none.
+func (c *conn) openClass(code codes.Code) backends.ErrorClass {
+	switch {
+	case c == nil:
+		return backends.Client
+	case code == codes.Internal:
+		return backends.Write
+	case code != codes.Unavailable:
+		return backends.Status
+	}
+	if f := c.failed.Load(); f != nil {
+		return f.class
 	}
 	if last := c.latest.Load(); last != nil && last.notHTTP2.Load() {
 		return backends.Protocol

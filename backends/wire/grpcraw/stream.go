@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -70,18 +69,11 @@ type streamLane struct {
 	failedConn    *conn      // connection of its last failed attempt to open a stream; used by the transmitter
 	drainMu       sync.Mutex // locked to empty the queue of a closed lane
 
-	// Results for Recv: a bit for each slot, and the number of replies without a request.
-	ready         []atomic.Uint64
-	strays        atomic.Int64
-	handover      handover
+	results       results
 	eventsSlot    int           // slot whose events the caller has, or backends.None
 	eventsDrained chan struct{} // one token: those events are empty again
-
-	mu            sync.Mutex // never held across a system call, nor on the path of a request that succeeds
-	abort         context.CancelFunc
-	openingSlot   int      // slot that a stream is opened for, or backends.None
-	cancelledIDs  []uint64 // ring of the ids of cancelled requests, whose replies may still arrive
-	nextCancelled int
+	opening       opening
+	cancelledIDs  idRing // of requests whose replies may still arrive
 
 	incoming // used by the receiver
 	from     *session
@@ -117,7 +109,8 @@ func (p *Pool) Streams(
 			l.shared, l.conn = true, conns[i]
 			err = errors.Join(err, l.openFirst(ctx))
 		}
-		l.start()
+		l.group.Go(l.transmit)
+		l.group.Go(l.receive)
 		lanes[i] = l
 	}
 	if err != nil {
@@ -131,14 +124,14 @@ func (p *Pool) Streams(
 
 func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *streamLane {
 	l := &streamLane{
-		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth),
-		ready:  make([]atomic.Uint64, (depth+63)/64),
+		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth), last: &session{},
 		opened: make(chan *session, 1), eventsDrained: make(chan struct{}, 1), eventsSlot: backends.None,
-		openingSlot:  backends.None,
-		cancelledIDs: make([]uint64, cancelledIDsKept(depth)),
+		queue:        queue{slots: make([]atomic.Int32, depth+1), wake: make(chan struct{}, 1)},
+		cancelledIDs: idRing{ids: make([]uint64, cancelledIDsKept(depth))},
 	}
-	l.queue.init(depth)
-	l.handover.wake = make(chan struct{}, 1)
+	l.last.abandoned.Store(true) // so that the first stream replaces none
+	l.results.ready = make([]atomic.Uint64, (depth+63)/64)
+	l.results.wake = make(chan struct{}, 1)
 	l.closeCtx, l.closeCancel = context.WithCancel(context.Background())
 	return l
 }
@@ -153,11 +146,6 @@ func cancelledIDsKept(depth int) int {
 	return 4096 + 16*depth
 }
 
-func (l *streamLane) start() {
-	l.group.Go(l.transmit)
-	l.group.Go(l.receive)
-}
-
 // Send implements backends.Lane.
 func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
 	sl := &l.slots[slot]
@@ -167,7 +155,7 @@ func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *back
 	m := c.Impl.(*message)
 	switch k := l.current.Load(); {
 	case l.closeCtx.Err() != nil:
-		l.cancel(slot, s.Gen, backends.CauseStop)
+		l.Cancel(slot, s.Gen, backends.CauseStop)
 		l.sendDone(slot)
 	case k == nil || k.metadata != m.metadata || l.queue.waiting.Load() > 0 ||
 		len(l.slots) > 1 && inFlight > maxInlineRequest:
@@ -219,21 +207,25 @@ func (l *streamLane) sendOn(k *session, slot int) {
 // sendDone ends the sender's part of a request.
 func (l *streamLane) sendDone(slot int) {
 	if l.slots[slot].sendDone() {
-		l.report(slot)
+		l.results.report(slot)
 	}
 }
 
 // settle ends a slot that the caller has locked.
 func (l *streamLane) settle(slot int) {
 	if l.slots[slot].settle() {
-		l.report(slot)
+		l.results.report(slot)
 	}
 }
 
-// report lets Recv return a slot.
-func (l *streamLane) report(slot int) {
-	l.ready[slot/64].Or(1 << (slot % 64))
-	l.handover.put()
+// unlock unlocks a slot whose request goes on. It returns false if a cause was set meanwhile, with
+// which the request has then ended.
+func (l *streamLane) unlock(slot int) bool {
+	why := l.slots[slot].unlock()
+	if why != 0 {
+		l.cancelled(slot, why)
+	}
+	return why == 0
 }
 
 // Recv implements backends.Lane.
@@ -244,20 +236,15 @@ func (l *streamLane) Recv() (slot int, done bool) {
 		putToken(l.eventsDrained)
 	}
 	for {
-		for i := range l.ready {
-			for w := l.ready[i].Load(); w != 0; w = l.ready[i].Load() {
-				bit := bits.TrailingZeros64(w)
-				l.ready[i].And(^(uint64(1) << bit))
-				if slot, done, ok := l.outcome(64*i + bit); ok {
-					return slot, done
-				}
+		for at := l.results.takeSlot(); at != backends.None; at = l.results.takeSlot() {
+			if slot, done, ok := l.outcome(at); ok {
+				return slot, done
 			}
 		}
-		if n := l.strays.Load(); n > 0 {
-			l.strays.Add(-1)
+		if l.results.takeStray() {
 			return backends.None, true
 		}
-		if !l.handover.take(l.closeCtx.Done(), l.idle) && l.isDrained() {
+		if !l.results.take(l.closeCtx.Done(), l.idle) && l.idle() && l.results.empty() {
 			return backends.None, false
 		}
 	}
@@ -290,27 +277,14 @@ func (l *streamLane) idle() bool {
 	return true
 }
 
-// isDrained reports whether nothing is in flight or left to be reported.
-func (l *streamLane) isDrained() bool {
-	for i := range l.ready {
-		if l.ready[i].Load() != 0 {
-			return false
-		}
-	}
-	return l.idle()
-}
-
 // Activity implements backends.Lane.
 func (l *streamLane) Activity(slot int) int64 { return l.slots[slot].active.Load() }
 
 // Cancel implements backends.Lane. Later messages for the request are skipped. On a lane of depth 1
 // its stream is ended, which tells the server; on a deeper lane the other requests are on the same
 // stream, which is ended only if the request is stuck while being sent.
-func (l *streamLane) Cancel(slot int, gen uint32, why backends.Cause) { l.cancel(slot, gen, why) }
-
-func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
-	sl := &l.slots[slot]
-	if sl.lockForCancel(gen, why) {
+func (l *streamLane) Cancel(slot int, gen uint32, why backends.Cause) {
+	if l.slots[slot].lockForCancel(gen, why) {
 		l.cancelled(slot, why)
 		return
 	}
@@ -325,10 +299,10 @@ func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	if why == backends.CauseTimeout && s.Responses == 0 {
 		s.SetNote([]byte(noMessage))
 	}
-	l.rememberCancelled(sl.id.Load())
+	l.cancelledIDs.add(sl.id.Load())
 	number, written := sl.session.Load(), sl.has(writtenBit)
 	if !written {
-		l.abortOpening(slot)
+		l.opening.abort(slot)
 	}
 	if k := l.current.Load(); k != nil && k.number == number && (len(l.slots) == 1 || !written) {
 		l.abandon(k, s.Class == backends.TimedOut) // before another request can go out on it
@@ -336,32 +310,12 @@ func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	l.settle(slot)
 }
 
-// rememberCancelled notes that replies to id are to be skipped.
-func (l *streamLane) rememberCancelled(id uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.cancelledIDs[l.nextCancelled] = id
-	l.nextCancelled = (l.nextCancelled + 1) % len(l.cancelledIDs)
-}
-
-// isLateReply reports whether a message belongs to a cancelled request.
-func (l *streamLane) isLateReply(id uint64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, have := range l.cancelledIDs {
-		if have == id {
-			return true
-		}
-	}
-	return false
-}
-
 // Close implements backends.Lane.
 func (l *streamLane) Close() error {
 	l.closing.Do(func() {
 		l.closeCancel()
 		for i := range l.slots {
-			l.cancel(i, slotGen(l.slots[i].word.Load()), backends.CauseStop)
+			l.Cancel(i, slotGen(l.slots[i].word.Load()), backends.CauseStop)
 		}
 		l.group.Wait()
 		if l.conn != nil {

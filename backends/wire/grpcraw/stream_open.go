@@ -1,8 +1,10 @@
 package grpcraw
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,10 +51,6 @@ type queue struct {
 	wake    chan struct{}
 }
 
-func (q *queue) init(depth int) {
-	q.slots, q.wake = make([]atomic.Int32, depth+1), make(chan struct{}, 1)
-}
-
 func (q *queue) put(slot int) {
 	q.waiting.Add(1)
 	t := q.tail.Add(1) - 1
@@ -86,7 +84,7 @@ func (l *streamLane) transmit() {
 		case l.queue.reopen.Swap(false):
 			if l.current.Load() == nil {
 				start := l.pool.o.Clock.Now()
-				if l.open(backends.None, l.lastMetadata()) == nil {
+				if l.open(backends.None, l.last.metadata) == nil {
 					l.last.openTime.Store(l.pool.o.Clock.Now() - start)
 				}
 			}
@@ -105,18 +103,10 @@ func (l *streamLane) abandonQueue() {
 	l.drainMu.Lock()
 	defer l.drainMu.Unlock()
 	for slot := l.queue.take(); slot != backends.None; slot = l.queue.take() {
-		l.cancel(slot, slotGen(l.slots[slot].word.Load()), backends.CauseStop)
+		l.Cancel(slot, slotGen(l.slots[slot].word.Load()), backends.CauseStop)
 		l.sendDone(slot)
 		l.queue.waiting.Add(-1)
 	}
-}
-
-// lastMetadata returns the metadata index of the previous stream.
-func (l *streamLane) lastMetadata() int {
-	if l.last == nil {
-		return 0
-	}
-	return l.last.metadata
 }
 
 // dispatch sends one queued request, on a new stream if necessary.
@@ -178,21 +168,10 @@ func (l *streamLane) failUnsent(slot int, gen uint32, class backends.ErrorClass,
 // failUnopened ends a request whose stream could not be opened.
 func (l *streamLane) failUnopened(slot int, gen uint32, err error) {
 	if l.closeCtx.Err() != nil {
-		l.cancel(slot, gen, backends.CauseStop)
+		l.Cancel(slot, gen, backends.CauseStop)
 	}
-	class, via := backends.Client, l.conn
 	st := status.Convert(err)
-	if via == nil {
-		via = l.failedConn
-	}
-	if via != nil {
-		switch class = backends.Status; st.Code() {
-		case codes.Unavailable:
-			class = via.dialClass()
-		case codes.Internal:
-			class = backends.Write
-		}
-	}
+	class := cmp.Or(l.conn, l.failedConn).openClass(st.Code())
 	l.failUnsent(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message()+advice(st))
 }
 
@@ -200,18 +179,21 @@ func (l *streamLane) failUnopened(slot int, gen uint32, err error) {
 // and Close interrupt it.
 func (l *streamLane) open(slot, set int) error {
 	ctx, stop := context.WithCancel(l.closeCtx)
-	l.setAbort(slot, stop)
+	l.opening.set(slot, stop)
 	if slot != backends.None && l.slots[slot].has(settledBit) { // cancelled before it could be interrupted
 		stop()
 	}
 	k, err := l.connect(ctx, set, stop)
-	l.setAbort(backends.None, nil)
+	l.opening.set(backends.None, nil)
 	if err == nil && ctx.Err() != nil { // interrupted after it was open
 		k.closeOwn()
 		err = status.FromContextError(ctx.Err()).Err()
 	}
 	if err != nil {
 		stop()
+		if errors.Is(err, errLimitLowered) {
+			return l.open(slot, set)
+		}
 		return err
 	}
 	k.stop = stop
@@ -233,23 +215,22 @@ func (k *session) closeOwn() {
 	}
 }
 
+// errLimitLowered reports that a stream could not be opened because the server allows fewer streams
+// than when its opening began: another connection is to be tried.
+var errLimitLowered = errors.New("the server allows fewer streams on the connection")
+
 // connect makes a transport ready and opens a stream on it. stop ends ctx.
 func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFunc) (*session, error) {
+	k := &session{metadata: set, number: l.last.number + 1, ownConn: !l.shared}
+	k.replaces = l.shared && !l.last.abandoned.Load()
+	var err error
 	if l.shared {
 		l.conn = l.pool.connForStream(l.conn)
+		k.via = l.conn
+	} else if k.via, err = l.pool.singleUse(); err != nil {
+		return nil, err
 	}
-	k := &session{metadata: set, via: l.conn, number: 1}
-	if l.last != nil {
-		k.number, k.replaces = l.last.number+1, l.shared && !l.last.abandoned.Load()
-	}
-	var err error
-	if !l.shared {
-		k.ownConn = true
-		if k.via, err = newConn(l.pool.singleUse()); err != nil {
-			return nil, err
-		}
-	}
-	if err = k.via.ready(ctx, &l.pool.o); err != nil {
+	if err = k.via.ready(ctx); err != nil {
 		err = status.Error(codes.Unavailable, err.Error())
 	} else {
 		with := l.pool.metadata(set)
@@ -259,6 +240,11 @@ func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFu
 		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method, with.options...)
 		if !late.Stop() {
 			err = status.Error(codes.Unavailable, l.pool.openTimeoutError(k.via).Error())
+			if l.shared && l.closeCtx.Err() == nil {
+				if l.conn = l.pool.connForStream(k.via); l.conn != k.via {
+					return nil, errLimitLowered
+				}
+			}
 		}
 	}
 	if err != nil {
@@ -284,19 +270,27 @@ func (l *streamLane) openFirst(ctx context.Context) error {
 	return err
 }
 
-// setAbort sets the function that interrupts the opening of a stream for slot.
-func (l *streamLane) setAbort(slot int, how context.CancelFunc) {
-	l.mu.Lock()
-	l.openingSlot, l.abort = slot, how
-	l.mu.Unlock()
+// opening is the attempt to open a stream. Its lock is never held across a system call, nor on the
+// path of a request that succeeds.
+type opening struct {
+	mu   sync.Mutex
+	slot int // that the stream is opened for, or backends.None
+	stop context.CancelFunc
 }
 
-// abortOpening interrupts the opening of a stream for slot.
-func (l *streamLane) abortOpening(slot int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.openingSlot == slot && l.abort != nil {
-		l.abort()
+// set sets the function that interrupts the opening of a stream for slot; nil: there is none.
+func (o *opening) set(slot int, stop context.CancelFunc) {
+	o.mu.Lock()
+	o.slot, o.stop = slot, stop
+	o.mu.Unlock()
+}
+
+// abort interrupts the opening of a stream for slot.
+func (o *opening) abort(slot int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.slot == slot && o.stop != nil {
+		o.stop()
 	}
 }
 

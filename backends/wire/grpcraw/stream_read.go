@@ -46,7 +46,7 @@ func (l *streamLane) read(k *session) {
 // endSession ends the requests in flight on a stream, and has another opened unless the server
 // accepts none.
 func (l *streamLane) endSession(k *session, err error) {
-	k.class, k.status, k.note = l.outcomeOf(k, err)
+	k.class, k.status, k.note = k.outcome(err)
 	k.ended.Store(true)
 	l.remove(k, k.proven(l.pool.o.Clock.Now()))
 	for i := range l.slots {
@@ -75,39 +75,33 @@ func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
 	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= settledAge ||
 		head == nil && link != nil && link.answered.Load()
 	if !stale || sl.resent || sl.call.Stateful || sl.sample.BytesReceived > 0 {
-		if why := sl.unlock(); why != 0 {
-			l.cancelled(slot, why)
-		}
+		l.unlock(slot)
 		return false
 	}
 	sl.resent = true
 	sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 	sl.session.Store(0)
 	sl.word.And(^writtenBit)
-	if why := sl.unlock(); why != 0 {
-		l.cancelled(slot, why)
+	if l.unlock(slot) {
+		l.queue.put(slot)
+	} else {
 		l.sendDone(slot)
-		return true
 	}
-	l.queue.put(slot)
 	return true
 }
 
 // movedOn reports whether a locked slot's request is no longer on the stream k, and unlocks it then:
 // sender and receiver may both see that k has ended, and one of them has sent the request again.
 func (l *streamLane) movedOn(k *session, slot int) bool {
-	sl := &l.slots[slot]
-	if sl.session.Load() == k.number {
+	if l.slots[slot].session.Load() == k.number {
 		return false
 	}
-	if why := sl.unlock(); why != 0 {
-		l.cancelled(slot, why)
-	}
+	l.unlock(slot)
 	return true
 }
 
-// outcomeOf returns the outcome of the requests in flight when a stream ended. The first matching
-// row applies:
+// outcome returns the outcome of the requests in flight when a stream ended. The first matching row
+// applies:
 //
 //	the stream                                               class
 //	was ended by this side, to get rid of another request    reset
@@ -117,7 +111,7 @@ func (l *streamLane) movedOn(k *session, slot int) bool {
 //	was cut off (RST_STREAM), or ended without a status      protocol
 //	ended with CANCELLED                                     cancelled
 //	ended with any other code                                status; ok if the call accepts that code
-func (l *streamLane) outcomeOf(k *session, err error) (class backends.ErrorClass, code int32, note string) {
+func (k *session) outcome(err error) (class backends.ErrorClass, code int32, note string) {
 	st := status.Convert(err)
 	note = st.Code().String() + ": " + st.Message()
 	link := linkOf(k.stream)
@@ -128,17 +122,11 @@ func (l *streamLane) outcomeOf(k *session, err error) (class backends.ErrorClass
 	case k.abandoned.Load() && st.Code() == codes.Canceled:
 		return backends.ResetByPeer, int32(st.Code()),
 			"the stream was ended because another request on it could not be sent"
-	case st.Code() == codes.Unavailable && !said && link != nil && link.protocolBroken():
-		class = backends.Protocol
-	case st.Code() == codes.Unavailable && !said && link != nil && link.broken.Load():
-		class = backends.ResetByPeer
 	case st.Code() == codes.Internal && !said &&
 		(link == nil || !link.sawTrailers.Load() || isLocalProtocolError(st.Message())):
 		class = backends.Protocol
-	case st.Code() == codes.Canceled:
-		class = backends.Cancelled
 	default:
-		class = backends.Status
+		class = link.class(st.Code(), said)
 	}
 	return class, int32(st.Code()), note
 }
@@ -168,13 +156,10 @@ func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 	}
 	// by Close, which has not reached this request yet
 	if k.class == backends.Cancelled && l.closeCtx.Err() != nil {
-		l.cancel(slot, gen, backends.CauseStop)
+		l.Cancel(slot, gen, backends.CauseStop)
 		return
 	}
-	if !sl.lock(gen) {
-		return
-	}
-	if l.movedOn(k, slot) {
+	if !sl.lock(gen) || l.movedOn(k, slot) {
 		return
 	}
 	s := sl.sample
@@ -203,9 +188,8 @@ func (l *streamLane) unmarshal(data mem.BufferSlice) {
 	switch {
 	case slot != backends.None:
 		l.handleMessage(slot, gen, m, at, size)
-	case !m.Named || !l.isLateReply(m.ID):
-		l.strays.Add(1)
-		l.handover.put()
+	case !m.Named || !l.cancelledIDs.has(m.ID):
+		l.results.reportStray()
 	}
 	clear(l.pieces)
 }
@@ -277,13 +261,11 @@ func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int
 func (l *streamLane) finishOrRelease(slot int, final bool) {
 	sl := &l.slots[slot]
 	if !final {
-		if why := sl.unlock(); why != 0 {
-			l.cancelled(slot, why)
-		}
+		l.unlock(slot)
 		return
 	}
 	if sl.errorSeen { // a final flag may still come
-		l.rememberCancelled(sl.id.Load())
+		l.cancelledIDs.add(sl.id.Load())
 	}
 	if !l.shared {
 		l.abandon(l.from, false)
@@ -349,7 +331,7 @@ func (l *streamLane) addResponse(slot int, at int64) bool {
 	s.Events = append(s.Events, backends.Event{At: at, Flags: flags})
 	if len(s.Events) == cap(s.Events) {
 		sl.word.Or(fullBit)
-		l.report(slot)
+		l.results.report(slot)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package grpcraw
 import (
 	"context"
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,12 +72,7 @@ func (p *Pool) fields(method string, set *callMetadata) []http2.Field {
 		list = append(list, http2.Field{Name: "grpc-encoding", Value: p.o.Compression})
 	}
 	list = append(list, http2.Field{Name: "grpc-accept-encoding", Value: replies})
-	names := make([]string, 0, len(md))
-	for name := range md {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(md)) {
 		for _, value := range md[name] {
 			if strings.HasSuffix(name, "-bin") {
 				value = base64.RawStdEncoding.EncodeToString([]byte(value))
