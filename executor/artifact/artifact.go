@@ -25,28 +25,44 @@ type Options struct {
 	Fail func(*result.Result, error)
 }
 
-// file is one artifact before it is written.
-type file struct {
-	name string
-	data []byte
-}
-
 const resultName = "result.json"
 
-// writers make the files of each format. json is the last, because it lists the others.
-var writers = []struct {
+// file is one artifact before it is written.
+type file = perfanalyzer.Table
+
+// writer makes the files of one format.
+type writer struct {
 	format string
-	names  func(Options) []string // names of the files, as far as the plan determines them
-	render func(*result.Result, Options) ([]file, error)
-}{
-	{"csv", named("stages.csv"), one("stages.csv", stagesCSV)},
-	{
-		"perf_analyzer_csv", func(o Options) []string { return perfanalyzer.Names(o.Mixed) },
-		perfAnalyzerTables,
-	},
-	{"junit", named("junit.xml"), one("junit.xml", junitXML)},
-	{"markdown", named("summary.md"), one("summary.md", summaryMarkdown)},
-	{"json", named(resultName), one(resultName, resultJSON)},
+	name   string                                        // of the file
+	render func(*result.Result, Options) ([]byte, error) // nil: perf_analyzer's tables
+}
+
+// writers lists the formats. json is the last, because it lists the files of the others.
+var writers = []writer{
+	{"csv", "stages.csv", stagesCSV},
+	{"perf_analyzer_csv", "", nil},
+	{"junit", "junit.xml", junitXML},
+	{"markdown", "summary.md", summaryMarkdown},
+	{"json", resultName, resultJSON},
+}
+
+// names returns the names of the files, without those of models that the server names.
+func (w writer) names(o Options) []string {
+	if w.render == nil {
+		return perfanalyzer.Names(o.Mixed)
+	}
+	return []string{w.name}
+}
+
+func (w writer) files(r *result.Result, o Options) ([]file, error) {
+	if w.render == nil {
+		return perfanalyzer.Tables(r, o.Percentiles)
+	}
+	data, err := w.render(r, o)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", w.name, err)
+	}
+	return []file{{Name: w.name, Data: data}}, nil
 }
 
 // ProfileExport is the format made from every request of a run: it needs Options.Samples.
@@ -59,21 +75,6 @@ func Formats() []string {
 		words = append(words, w.format)
 	}
 	return words
-}
-
-func named(name string) func(Options) []string {
-	return func(Options) []string { return []string{name} }
-}
-
-func one(name string, render func(*result.Result, Options) ([]byte, error)) func(*result.Result,
-	Options) ([]file, error) {
-	return func(r *result.Result, o Options) ([]file, error) {
-		data, err := render(r, o)
-		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", name, err)
-		}
-		return []file{{name, data}}, nil
-	}
 }
 
 func (o Options) wants(format string) bool {
@@ -170,7 +171,7 @@ func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all [
 		if w.format == "json" {
 			slices.Sort(r.Files[1:])
 		}
-		files, err := w.render(r, o)
+		files, err := w.files(r, o)
 		if err != nil {
 			skip[w.format] = true
 			for _, name := range w.names(o) {
@@ -179,25 +180,24 @@ func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all [
 			errs = append(errs, err)
 		}
 		for _, x := range files {
-			if skip[x.name] {
+			if skip[x.Name] {
 				continue
 			}
 			var t *temporary
-			err := f.mayWrite(x.name)
+			err := f.mayWrite(x.Name)
 			if err == nil {
 				err = o.Samples.makeRoom(func() (err error) {
-					t,
-						err = f.temporary(x.name, x.data)
+					t, err = f.temporary(x.Name, x.Data)
 					return err
 				})
 			}
 			if err != nil {
-				skip[x.name] = true
-				errs = append(errs, fmt.Errorf("write %s: %w", x.name, err))
+				skip[x.Name] = true
+				errs = append(errs, fmt.Errorf("write %s: %w", x.Name, err))
 				continue
 			}
-			if all = append(all, t); x.name != resultName {
-				r.Files = append(r.Files, x.name)
+			if all = append(all, t); x.Name != resultName {
+				r.Files = append(r.Files, x.Name)
 			}
 		}
 	}
@@ -214,14 +214,6 @@ func (f *Folder) commit(staged []*temporary, skip map[string]bool) error {
 		f.judged = f.judged || t.name == resultName
 	}
 	return nil
-}
-
-func perfAnalyzerTables(r *result.Result, o Options) (files []file, err error) {
-	tables, err := perfanalyzer.Tables(r, o.Percentiles)
-	for _, t := range tables {
-		files = append(files, file{t.Name, t.Data})
-	}
-	return files, err
 }
 
 func resultJSON(r *result.Result, _ Options) ([]byte, error) {

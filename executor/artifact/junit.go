@@ -124,27 +124,24 @@ func (t *tally) count(c *testcase) {
 }
 
 func nodeSuite(n *result.Node, origin time.Time) suite {
-	s := suite{
-		Name: n.ID, Time: seconds(n.Duration),
-		Timestamp: stamp(origin.Add(time.Duration(n.Started * float64(time.Second)))),
-		Properties: &properties{List: []property{
-			{"load", loadText(n)}, {"target", clean.Line(n.Target)}, {"outcome", string(n.Outcome)},
-		}},
-		Cases: []testcase{validCase(n)},
-	}
+	p := &properties{}
+	add := func(name, value string) { p.List = append(p.List, property{name, value}) }
+	add("load", loadText(n))
+	add("target", clean.Line(n.Target))
+	add("outcome", string(n.Outcome))
 	if m := n.Metrics[metric.Capacity]; m != nil {
-		text := "none"
-		if v, ok := m.Stat(metric.Stat{}); ok {
-			text = result.Format(m.Unit, v)
-		}
-		s.Properties.List = append(s.Properties.List, property{metric.Capacity, text})
+		add(metric.Capacity, capacityText(m, "none"))
 	}
 	if n.Description != "" {
-		s.Properties.List = append(s.Properties.List, property{"description", clean.Line(n.Description)})
+		add("description", clean.Line(n.Description))
 	}
 	for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
-		s.Properties.List = append(s.Properties.List,
-			property{"label." + clean.Line(k), clean.Line(n.Labels[k])})
+		add("label."+clean.Line(k), clean.Line(n.Labels[k]))
+	}
+	s := suite{
+		Name: n.ID, Time: seconds(n.Duration), Properties: p,
+		Timestamp: stamp(origin.Add(time.Duration(n.Started * float64(time.Second)))),
+		Cases:     []testcase{validCase(n)},
 	}
 	for _, a := range n.Assertions {
 		s.Cases = append(s.Cases, assertionCase(judgedAssertion{n, a}, n.Duration))
@@ -155,20 +152,16 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 // validCase returns the case of a node's validity.
 func validCase(n *result.Node) testcase {
 	c := testcase{Name: "measurement valid", Time: seconds(n.Duration)}
-	reason := clean.Line(n.Reason)
-	switch n.Outcome {
-	case result.SkippedNode:
-		c.Skipped = &skipped{reason}
-	case result.Failed:
-		c.Error = &problem{Type: typeHarness, Message: reason}
-	case result.InterruptedNode:
-		c.Error = &problem{Type: typeInterrupted, Message: reason}
-	case result.Unstable:
-		c.Error = &problem{Type: typeInconclusive, Message: reason}
-	case result.Done, result.Invalid:
-		if !n.Validity.OK {
-			c.Error = &problem{Type: typeInvalid, Message: invalidBecause(n)}
-		}
+	kind := map[result.Outcome]string{
+		result.Failed: typeHarness, result.InterruptedNode: typeInterrupted, result.Unstable: typeInconclusive,
+	}[n.Outcome]
+	switch {
+	case n.Outcome == result.SkippedNode:
+		c.Skipped = &skipped{clean.Line(n.Reason)}
+	case kind != "":
+		c.Error = &problem{Type: kind, Message: clean.Line(n.Reason)}
+	case !n.Validity.OK:
+		c.Error = &problem{Type: typeInvalid, Message: invalidBecause(n)}
 	}
 	return c
 }
@@ -207,18 +200,19 @@ func assertionCase(a judgedAssertion, time float64) testcase {
 // runCase returns the case of the run as a whole; wrong says that the run failed.
 func runCase(r *result.Result) (c testcase, wrong bool) {
 	c = testcase{Name: "run completed", Time: seconds(r.Ended.Sub(r.Started).Seconds())}
-	reason := clean.Line(r.Reason)
+	kind, message := "", clean.Line(r.Reason)
 	switch {
-	case r.Verdict == result.Interrupted:
-		c.Error = &problem{Type: typeInterrupted, Message: reason}
 	case r.Verdict == result.ErrorVerdict:
-		c.Error = &problem{Type: typeHarness, Message: reason}
-	case r.State == result.StatePartial:
-		c.Error = &problem{Type: typeInterrupted, Message: reason}
+		kind = typeHarness
+	case r.Verdict == result.Interrupted || r.State == result.StatePartial:
+		kind = typeInterrupted
 	case len(r.Nodes) == 0:
-		c.Error = &problem{Type: typeInconclusive, Message: "nothing was measured"}
+		kind, message = typeInconclusive, "nothing was measured"
+	default:
+		return c, false
 	}
-	return c, c.Error != nil
+	c.Error = &problem{Type: kind, Message: message}
+	return c, true
 }
 
 // seconds formats s with fixed digits and without locale, so that files differ only where times do.

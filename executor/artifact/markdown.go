@@ -25,7 +25,7 @@ var marks = map[result.Verdict]string{
 // summaryMarkdown returns the summary for a pull request: the verdict first, then numbers,
 // assertions and findings.
 func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
-	g, err := nodeGrid(r, o.Percentiles)
+	numbers, err := sections(r, o.Percentiles)
 	if err != nil {
 		return nil, err
 	}
@@ -42,21 +42,9 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	if r.State == result.StatePartial {
 		line("**The run is partial: something is missing below.**\n")
 	}
-	if len(g.rows) > 0 {
-		line("### Measurements\n")
-		table(&b, g, maxNodes)
-	}
-	trials, err := trialGrid(r, o.Percentiles)
-	if err != nil {
-		return nil, err
-	}
-	if len(trials.rows) > 0 {
-		line("### Search\n")
-		table(&b, trials, maxNodes)
-	}
-	if server := serverGrid(r); len(server.rows) > 0 {
-		line("### Server\n")
-		table(&b, server, maxNodes)
+	for _, s := range numbers {
+		line("### ", s.title, "\n")
+		table(&b, s.grid, maxNodes)
 	}
 	if list := assertions(r); len(list) > 0 {
 		line("### Assertions\n")
@@ -88,14 +76,14 @@ func origin(r *result.Result) []string {
 // assertionGrid returns one row per assertion.
 func assertionGrid(list []judgedAssertion) grid {
 	g := grid{header: []string{"", "node", "assertion", "observed", "limit", "why"}}
-	said := ""
+	last := ""
 	for _, a := range list {
 		observed, limit := sides(a.Assertion)
 		reason := reasonText(a.Assertion)
-		if reason != "" && reason == said {
+		if reason != "" && reason == last {
 			reason = "as above"
 		} else {
-			said = reason
+			last = reason
 		}
 		if tip := advice(a.Assertion, a.node); tip != "" {
 			reason = strings.TrimPrefix(reason+"; "+tip, "; ")
@@ -134,8 +122,7 @@ func table(b *bytes.Buffer, g grid, n int) {
 	row(header)
 	b.WriteString("|")
 	for _, h := range g.header {
-		if h == "" || h == "node" || h == "load" || h == "assertion" || h == "why" || h == "outcome" ||
-			h == "while" {
+		if isText(h) {
 			b.WriteString(" --- |")
 		} else {
 			b.WriteString(" ---: |")

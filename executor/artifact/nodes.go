@@ -68,14 +68,10 @@ func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
 	if err == nil {
 		g.capacity(list)
 	}
-	if err != nil || !slices.ContainsFunc(list, func(x row) bool { return !x.done }) {
-		return g, err
+	if err == nil && slices.ContainsFunc(list, func(x row) bool { return !x.done }) {
+		g.column(len(g.header), "outcome", func(i int) string { return list[i].outcome })
 	}
-	g.header = append(g.header, "outcome")
-	for i, x := range list {
-		g.rows[i] = append(g.rows[i], x.outcome)
-	}
-	return g, nil
+	return g, err
 }
 
 // trialGrid returns one row per trial of a search: its level, measurements, and the result of
@@ -99,9 +95,8 @@ func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 		return grid{}, nil
 	}
 	g, err := newGrid(r, list, percentiles)
-	g.header = append(g.header, "while")
-	for i, x := range list {
-		g.rows[i] = append(g.rows[i], x.outcome)
+	if err == nil {
+		g.column(len(g.header), "while", func(i int) string { return list[i].outcome })
 	}
 	return g, err
 }
@@ -111,16 +106,27 @@ func (g *grid) capacity(list []row) {
 	if !slices.ContainsFunc(list, func(x row) bool { return x.metrics[metric.Capacity] != nil }) {
 		return
 	}
-	g.header = slices.Insert(g.header, 2, metric.Capacity)
-	for i, x := range list {
-		text := ""
-		if m := x.metrics[metric.Capacity]; m != nil {
-			text = noNumber
-			if v, ok := m.Stat(metric.Stat{}); ok {
-				text = result.Format(m.Unit, v)
-			}
+	g.column(2, metric.Capacity, func(i int) string {
+		if m := list[i].metrics[metric.Capacity]; m != nil {
+			return capacityText(m, noNumber)
 		}
-		g.rows[i] = slices.Insert(g.rows[i], 2, text)
+		return ""
+	})
+}
+
+// capacityText formats the capacity that a search found, or returns none.
+func capacityText(m *result.Metric, none string) string {
+	if v, ok := m.Stat(metric.Stat{}); ok {
+		return result.Format(m.Unit, v)
+	}
+	return none
+}
+
+// column inserts a column at an index.
+func (g *grid) column(at int, header string, cell func(row int) string) {
+	g.header = slices.Insert(g.header, at, header)
+	for i := range g.rows {
+		g.rows[i] = slices.Insert(g.rows[i], at, cell(i))
 	}
 }
 
@@ -164,10 +170,32 @@ func (g *grid) add(l metric.Leaf, list []row) {
 	} else if l.Stat.Kind != metric.TheValue {
 		name += "\n" + l.Stat.String()
 	}
-	g.header = append(g.header, name)
-	for i := range list {
-		g.rows[i] = append(g.rows[i], column[i])
+	g.column(len(g.header), name, func(i int) string { return column[i] })
+}
+
+// section is a table of the summary with its title.
+type section struct {
+	title string
+	grid
+}
+
+// sections returns the tables of the numbers that have rows.
+func sections(r *result.Result, percentiles []float64) (list []section, err error) {
+	nodes, err := nodeGrid(r, percentiles)
+	if err != nil {
+		return nil, err
 	}
+	trials, err := trialGrid(r, percentiles)
+	if err != nil {
+		return nil, err
+	}
+	list = []section{{"Measurements", nodes}, {"Search", trials}, {"Server", serverGrid(r)}}
+	return slices.DeleteFunc(list, func(s section) bool { return len(s.rows) == 0 }), nil
+}
+
+// isText reports whether a column with this header holds words, which are aligned on the left.
+func isText(header string) bool {
+	return slices.Contains([]string{"", "node", "load", "assertion", "why", "outcome", "while"}, header)
 }
 
 // errorLines returns the failures of all nodes by class, most frequent first.

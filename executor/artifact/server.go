@@ -40,10 +40,7 @@ func serverGrid(r *result.Result) grid {
 		g.rows[i] = []string{x.name}
 	}
 	if slices.ContainsFunc(lines, func(x line) bool { return x.calls != "" }) {
-		g.header = append(g.header, "calls per\nrequest")
-		for i, x := range lines {
-			g.rows[i] = append(g.rows[i], x.calls)
-		}
+		g.column(1, "calls per\nrequest", func(i int) string { return lines[i].calls })
 	}
 	for _, row := range metric.ServerHeadline() {
 		column, known := make([]string, len(lines)), false
@@ -56,11 +53,9 @@ func serverGrid(r *result.Result) grid {
 		if !known {
 			continue
 		}
-		name := strings.Split(row.Name, ".")[1:]
-		g.header = append(g.header, strings.Join(name[:len(name)-1], ".")+"\n"+name[len(name)-1])
-		for i := range g.rows {
-			g.rows[i] = append(g.rows[i], column[i])
-		}
+		_, name, _ := strings.Cut(row.Name, ".")
+		last := strings.LastIndexByte(name, '.')
+		g.column(len(g.header), name[:last]+"\n"+name[last+1:], func(i int) string { return column[i] })
 	}
 	return g
 }

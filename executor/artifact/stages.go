@@ -5,7 +5,7 @@ import (
 	"encoding/csv"
 	"maps"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,117 +14,93 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// partRow returns n as the row of one of its parts: with the values of the part, and without the
-// verdict, which belongs to the node.
-func partRow(n *result.Node, s result.Scope) *result.Node {
-	part := *n
-	part.Duration, part.Metrics, part.Assertions = s.Duration, s.Metrics, nil
-	if s.Mix != "" {
-		part.Target, part.Load.Model, part.Load.Batch = s.Target, s.Model, s.Batch
+// stageRow is a row of stages.csv: a node, or a node with the values of one of its parts.
+type stageRow struct {
+	result *result.Result
+	scope  string // name of the part; "": the whole node
+	result.Node
+}
+
+// rowsOf returns the row of a node and those of its phases, mix entries, repeats, trials and called
+// models. The verdict belongs to the node; that of a trial is the one of `while`.
+func rowsOf(r *result.Result, n *result.Node) []*stageRow {
+	rows := []*stageRow{{r, "", *n}}
+	add := func(scope string, metrics map[string]*result.Metric) *stageRow {
+		row := &stageRow{r, scope, *n}
+		row.Metrics, row.Assertions = metrics, nil
+		rows = append(rows, row)
+		return row
 	}
-	return &part
-}
-
-// modelRow returns n as the row of a called model, with the server's counts of it.
-func modelRow(n *result.Node, m result.Model) *result.Node {
-	row := *n
-	row.Metrics, row.Assertions, row.Load.Model = m.Metrics, nil, m.Name
-	return &row
-}
-
-// repeatRow returns n as the row of one of its repeats.
-func repeatRow(n *result.Node, x result.Repeat) *result.Node {
-	row := *n
-	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics, row.Assertions = x.Started,
-		x.Duration, x.Outcome, x.Reason, x.Metrics, nil
-	row.Validity.OK = x.Outcome != result.Invalid
-	return &row
-}
-
-// trialRow returns n as the row of one of the trials of its search, whose verdict is that of
-// `while`.
-func trialRow(n *result.Node, x result.Trial) *result.Node {
-	row := *n
-	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics = x.Started, x.Duration, x.Outcome,
-		x.Reason, x.Metrics
-	row.Load.Value, row.Validity.OK = x.Level, x.Outcome != result.Invalid
-	row.Assertions = []result.Assertion{{Verdict: x.Verdict}}
-	return &row
-}
-
-// partsOf calls f with the whole node, then with each of its parts and the name of that.
-func partsOf(n *result.Node, f func(row *result.Node, scope string)) {
-	f(n, "")
 	for _, s := range n.Scopes {
-		f(partRow(n, s), scope(s))
+		row := add(scope(s), s.Metrics)
+		row.Duration = s.Duration
+		if s.Mix != "" {
+			row.Target, row.Load.Model, row.Load.Batch = s.Target, s.Model, s.Batch
+		}
 	}
 	for i, x := range n.Repeats {
-		f(repeatRow(n, x), "repeat="+whole(int64(i+1)))
+		row := add("repeat="+whole(int64(i+1)), x.Metrics)
+		row.Started, row.Duration, row.Outcome, row.Reason = x.Started, x.Duration, x.Outcome, x.Reason
+		row.Validity.OK = x.Outcome != result.Invalid
 	}
 	for i, x := range n.Trials {
-		f(trialRow(n, x), "trial="+whole(int64(i+1)))
+		row := add("trial="+whole(int64(i+1)), x.Metrics)
+		row.Started, row.Duration, row.Outcome, row.Reason = x.Started, x.Duration, x.Outcome, x.Reason
+		row.Load.Value, row.Validity.OK = x.Level, x.Outcome != result.Invalid
+		row.Assertions = []result.Assertion{{Verdict: x.Verdict}}
 	}
 	for _, m := range n.Models {
-		f(modelRow(n, m), strings.TrimSuffix("model="+m.Name+":"+m.Version, ":"))
+		add(strings.TrimSuffix("model="+m.Name+":"+m.Version, ":"), m.Metrics).Load.Model = m.Name
 	}
+	return rows
 }
 
-// scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql"; "" is the whole
-// node.
+// scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql".
 func scope(s result.Scope) string {
-	axes := map[string]string{}
-	if s.Phase != "" {
-		axes["phase"] = s.Phase
-	}
-	if s.Mix != "" {
-		axes["mix"] = s.Mix
-	}
+	axes := map[string]string{"phase": s.Phase, "mix": s.Mix}
+	maps.DeleteFunc(axes, func(_, name string) bool { return name == "" })
 	return point(axes)
 }
 
 // stageColumns are the columns of stages.csv before the metrics.
 var stageColumns = []struct {
 	name string
-	of   func(*result.Result, *result.Node) string
+	of   func(*stageRow) string
 }{
-	{"node", func(_ *result.Result, n *result.Node) string { return n.ID }},
-	{"stage", func(_ *result.Result, n *result.Node) string { return n.Stage }},
-	{"point", func(_ *result.Result, n *result.Node) string { return point(n.Point) }},
-	{"target", func(_ *result.Result, n *result.Node) string { return n.Target }},
-	{"model", func(_ *result.Result, n *result.Node) string { return n.Load.Model }},
-	{"load", func(_ *result.Result, n *result.Node) string { return n.Load.Kind }},
-	{"level", func(_ *result.Result, n *result.Node) string {
+	{"node", func(r *stageRow) string { return r.ID }},
+	{"scope", func(r *stageRow) string { return r.scope }},
+	{"stage", func(r *stageRow) string { return r.Stage }},
+	{"point", func(r *stageRow) string { return point(r.Point) }},
+	{"target", func(r *stageRow) string { return r.Target }},
+	{"model", func(r *stageRow) string { return r.Load.Model }},
+	{"load", func(r *stageRow) string { return r.Load.Kind }},
+	{"level", func(r *stageRow) string {
 		switch {
-		case n.Load.Periodic != nil:
-			return whole(int64(n.Load.Periodic.To))
-		case n.Load.Value == 0: // it changes, or is in a file, or no trial was confirmed
+		case r.Load.Periodic != nil:
+			return whole(int64(r.Load.Periodic.To))
+		case r.Load.Value == 0: // it changes, or is in a file, or no trial was confirmed
 			return ""
 		}
-		return decimal(n.Load.Value)
+		return decimal(r.Load.Value)
 	}},
-	{"batch", func(_ *result.Result, n *result.Node) string { return whole(int64(n.Load.Batch)) }},
-	{"outcome", func(_ *result.Result, n *result.Node) string { return string(n.Outcome) }},
-	{"reason", func(_ *result.Result, n *result.Node) string { return n.Reason }},
-	{"verdict", func(_ *result.Result, n *result.Node) string { return string(worst(n.Assertions)) }},
-	{"valid", func(_ *result.Result, n *result.Node) string {
-		if n.Validity.OK {
-			return "true"
-		}
-		return "false"
+	{"batch", func(r *stageRow) string { return whole(int64(r.Load.Batch)) }},
+	{"outcome", func(r *stageRow) string { return string(r.Outcome) }},
+	{"reason", func(r *stageRow) string { return r.Reason }},
+	{"verdict", func(r *stageRow) string { return string(worst(r.Assertions)) }},
+	{"valid", func(r *stageRow) string {
+		return strconv.FormatBool(r.Validity.OK)
 	}},
-	{"started_s", func(_ *result.Result, n *result.Node) string { return decimal(n.Started) }},
-	{"duration_s", func(_ *result.Result, n *result.Node) string { return decimal(n.Duration) }},
-	{"labels", func(r *result.Result, n *result.Node) string {
-		labels := maps.Clone(r.Plan.Labels)
-		if labels == nil {
-			labels = map[string]string{}
-		}
-		maps.Copy(labels, n.Labels)
+	{"started_s", func(r *stageRow) string { return decimal(r.Started) }},
+	{"duration_s", func(r *stageRow) string { return decimal(r.Duration) }},
+	{"labels", func(r *stageRow) string {
+		labels := map[string]string{}
+		maps.Copy(labels, r.result.Plan.Labels)
+		maps.Copy(labels, r.Labels)
 		return point(labels)
 	}},
-	{"plan", func(r *result.Result, _ *result.Node) string { return r.Plan.Name }},
-	{"started_at", func(r *result.Result, n *result.Node) string {
-		return r.Started.Add(time.Duration(n.Started * float64(time.Second))).UTC().Format(time.RFC3339Nano)
+	{"plan", func(r *stageRow) string { return r.result.Plan.Name }},
+	{"started_at", func(r *stageRow) string {
+		return r.result.Started.Add(time.Duration(r.Started * float64(time.Second))).UTC().Format(time.RFC3339Nano)
 	}},
 }
 
@@ -136,11 +112,10 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	header := make([]string, 0, len(stageColumns)+1+len(columns))
+	header := make([]string, 0, len(stageColumns)+len(columns))
 	for _, c := range stageColumns {
 		header = append(header, c.name)
 	}
-	header = slices.Insert(header, 1, "scope")
 	for _, l := range columns {
 		header = append(header, l.Row.Header(l.Stat))
 	}
@@ -148,17 +123,16 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	w := csv.NewWriter(&b)
 	_ = w.Write(header) // the writer keeps its error
 	for _, n := range r.Nodes {
-		partsOf(n, func(row *result.Node, scope string) {
+		for _, row := range rowsOf(r, n) {
 			record := make([]string, 0, len(header))
 			for _, c := range stageColumns {
-				record = append(record, clean.Cell(clean.Line(c.of(r, row))))
+				record = append(record, clean.Cell(clean.Line(c.of(row))))
 			}
-			record = slices.Insert(record, 1, clean.Cell(clean.Line(scope)))
 			for _, l := range columns {
 				record = append(record, cell(row, l))
 			}
 			_ = w.Write(record)
-		})
+		}
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
@@ -178,26 +152,20 @@ func measuredColumns(r *result.Result, percentiles []float64) ([]metric.Leaf, er
 			}
 		}
 	}
-	used := make([]bool, len(columns))
+	used := map[metric.Leaf]bool{}
 	for _, n := range r.Nodes {
-		partsOf(n, func(row *result.Node, _ string) {
-			for i, l := range columns {
-				used[i] = used[i] || cell(row, l) != ""
+		for _, row := range rowsOf(r, n) {
+			for _, l := range columns {
+				used[l] = used[l] || cell(row, l) != ""
 			}
-		})
-	}
-	kept := columns[:0]
-	for i, l := range columns {
-		if used[i] {
-			kept = append(kept, l)
 		}
 	}
-	return kept, nil
+	return slices.DeleteFunc(columns, func(l metric.Leaf) bool { return !used[l] }), nil
 }
 
-// cell formats a leaf of n in the unit of its column.
-func cell(n *result.Node, l metric.Leaf) string {
-	v, ok := n.Metrics[l.Row.Name].Stat(l.Stat)
+// cell formats a leaf of a row in the unit of its column.
+func cell(r *stageRow, l metric.Leaf) string {
+	v, ok := r.Metrics[l.Row.Name].Stat(l.Stat)
 	if !ok {
 		return ""
 	}
@@ -213,28 +181,22 @@ func point(p map[string]string) string {
 	for axis, v := range p {
 		list = append(list, axis+"="+v)
 	}
-	sort.Strings(list)
+	slices.Sort(list)
 	return strings.Join(list, " ")
 }
 
 // worst returns the deciding verdict among the gates, "" without any.
-func worst(list []result.Assertion) result.Verdict {
+func worst(list []result.Assertion) (worst result.Verdict) {
 	order := []result.Verdict{
-		result.Pass, result.Skipped, result.Inconclusive, result.Interrupted, result.Fail,
+		"", result.Pass, result.Skipped, result.Inconclusive, result.Interrupted, result.Fail,
 		result.ErrorVerdict,
 	}
-	at := -1
 	for _, a := range list {
-		for i, v := range order {
-			if a.Verdict == v && a.Severity != warn {
-				at = max(at, i)
-			}
+		if a.Severity != warn && slices.Index(order, a.Verdict) > slices.Index(order, worst) {
+			worst = a.Verdict
 		}
 	}
-	if at < 0 {
-		return ""
-	}
-	return order[at]
+	return worst
 }
 
 // warn is the severity of an assertion that is shown and decides nothing.

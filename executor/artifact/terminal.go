@@ -86,31 +86,17 @@ func (p *page) flush(w io.Writer) error {
 
 // numbers writes the tables of nodes, of trials, and of the servers' counts.
 func (p *page) numbers(r *result.Result) error {
-	g, err := nodeGrid(r, p.o.Percentiles)
-	if err != nil {
-		return err
-	}
-	if len(g.rows) > 0 {
+	list, err := sections(r, p.o.Percentiles)
+	for i, s := range list {
 		p.WriteString("\n")
-		if err := p.nodes(g); err != nil {
+		if i > 0 {
+			p.WriteString(strings.ToLower(s.title) + "\n")
+		}
+		if err := p.nodes(s.grid); err != nil {
 			return err
 		}
 	}
-	trials, err := trialGrid(r, p.o.Percentiles)
-	if err != nil {
-		return err
-	}
-	if len(trials.rows) > 0 {
-		p.WriteString("\nsearch\n")
-		if err := p.nodes(trials); err != nil {
-			return err
-		}
-	}
-	if server := serverGrid(r); len(server.rows) > 0 {
-		p.WriteString("\nserver\n")
-		return p.nodes(server)
-	}
-	return nil
+	return err
 }
 
 // page collects the summary in memory, as tablewriter hides errors of its writer.
@@ -169,7 +155,7 @@ func (p *page) nodes(g grid) error {
 	align := make(tw.Alignment, len(g.header))
 	for i, h := range g.header {
 		align[i] = tw.AlignRight
-		if h == "node" || h == "load" || h == "outcome" || h == "while" {
+		if isText(h) {
 			align[i] = tw.AlignLeft
 		}
 	}
@@ -220,7 +206,7 @@ func (p *page) assertions(list []judgedAssertion) error {
 		return err
 	}
 	p.WriteString("\n")
-	said := ""
+	last := ""
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
@@ -228,10 +214,10 @@ func (p *page) assertions(list []judgedAssertion) error {
 			p.WriteString(p.paint(Fold("       "+whole, p.o.Width), "\x1b[2m") + "\n")
 		}
 		reason := reasonUnlessFound(a)
-		if reason != "" && reason != said { // once for all assertions of an invalid node
+		if reason != "" && reason != last { // once for all assertions of an invalid node
 			p.WriteString(p.paint(Fold("       "+reason, p.o.Width), "\x1b[2m") + "\n")
 		}
-		said = reason
+		last = reason
 		if tip := advice(a.Assertion, a.node); tip != "" {
 			p.WriteString(Fold("       → "+tip, p.o.Width) + "\n")
 		}
