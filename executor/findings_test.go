@@ -46,7 +46,8 @@ func TestFindingCodes(t *testing.T) {
 	}
 }
 
-// usedCodes collects the codes in calls of note, invalid and add, and in Finding literals.
+// usedCodes collects the codes of result that a file names, and those in calls of note, invalid and add, and
+// in Finding literals.
 func usedCodes(t *testing.T, file string, used map[string]bool) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
@@ -64,20 +65,18 @@ func usedCodes(t *testing.T, file string, used map[string]bool) {
 		"LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
 	}
 	code := func(e ast.Expr) {
-		switch e := e.(type) {
-		case *ast.BasicLit:
-			text, err := strconv.Unquote(e.Value)
-			if err == nil {
-				used[text] = true
-			}
-		case *ast.SelectorExpr:
-			if text := constants[e.Sel.Name]; text != "" {
+		if lit, ok := e.(*ast.BasicLit); ok {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
 				used[text] = true
 			}
 		}
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if text := constants[n.Sel.Name]; text != "" {
+				used[text] = true
+			}
 		case *ast.CallExpr:
 			name := ""
 			switch f := n.Fun.(type) {

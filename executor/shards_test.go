@@ -65,8 +65,8 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	latency, _ := mustCatalogue(t).Row(metric.Latency)
 	f := measure.New(measure.Config{
 		Rings: rings, HoldStart: control.HoldStart.Load, HoldEnd: control.StopAt.Load,
-		Settled: control.OldestDue.Load,
-		Slice:   length / 5,
+		Settled: control.OldestDue.Load, InFlight: control.InFlight.Load,
+		Slice: length / 5,
 		Breakdown: measure.Breakdown{
 			Scopes: []measure.Scope{{Entry: 0}, {Entry: 1}}, Goodput: []measure.Bound{{Row: latency, Limit: 3600}},
 			Every: []measure.Every{{Length: length / 4, Scope: -1, Rows: []*metric.Row{latency}}},
