@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -16,7 +17,7 @@ type Baseline struct {
 // WhyNotComparable returns why a result named on the command line is no basis for a comparison, ""
 // if it passed.
 func (r *Result) WhyNotComparable() string {
-	text := "its verdict is " + orElse(string(r.Verdict), "missing")
+	text := "its verdict is " + string(cmp.Or(r.Verdict, "missing"))
 	switch r.State {
 	case StateRunning:
 		return "it is of a run that has not ended"
@@ -53,10 +54,12 @@ func (b *Baseline) Node(id string) *Node {
 	if b == nil || b.Result == nil {
 		return nil
 	}
-	for _, n := range b.Result.Nodes {
-		if n.ID == id {
-			return n
-		}
+	return b.Result.node(id)
+}
+
+func (r *Result) node(id string) *Node {
+	if n := find(r.Nodes, func(n **Node) bool { return (*n).ID == id }); n != nil {
+		return *n
 	}
 	return nil
 }
@@ -74,7 +77,7 @@ func (b *Baseline) trustedNode(id string) (n *Node, why string) {
 	if b.Result.State == StatePartial || b.Result.Verdict == Interrupted ||
 		b.Result.Verdict == ErrorVerdict {
 		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File,
-			orElse(b.Result.Reason, "it ended in error"))
+			cmp.Or(b.Result.Reason, "it ended in error"))
 	}
 	n = b.Node(id)
 	if why := n.whyUntrusted(); why != "" {
@@ -104,11 +107,4 @@ func (b *Baseline) PlanMismatch(fingerprint string) string {
 	}
 	return fmt.Sprintf("the baseline %s was measured with another plan (fingerprint %.12s, this is %.12s)",
 		b.File, b.Result.Plan.Fingerprint, fingerprint)
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -63,21 +64,22 @@ func (s Stored) boundByRepeats(q *expression.Quantity, n *Node, ref expression.R
 	if why != "" {
 		return
 	}
-	mean, std := meanStd(values)
-	q.V = mean
-	q.Lo, q.Hi, _ = stats.MeanBounds(mean, std, int64(len(values)), twoSided(s.confidence))
+	q.V, q.Lo, q.Hi = meanBounds(values, twoSided(s.confidence))
 	q.Why = ""
 }
 
-// meanStd returns the mean and the standard deviation (divisor n-1) of values.
-func meanStd(values []float64) (mean, std float64) {
+// meanBounds returns the mean of independent values, and the interval of it by Student's distribution.
+func meanBounds(values []float64, confidence float64) (mean, lo, hi float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
 	}
+	std := 0.0
 	for _, v := range values {
 		std += (v - mean) * (v - mean)
 	}
-	return mean, math.Sqrt(std / float64(len(values)-1))
+	std = math.Sqrt(std / float64(len(values)-1))
+	lo, hi, _ = stats.MeanBounds(mean, std, int64(len(values)), confidence)
+	return mean, lo, hi
 }
 
 // setBounds sets the bounds of q, which is leaf of the source, or the reason why there are none.
@@ -160,10 +162,9 @@ func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two floa
 // denominator returns the number of requests that a ratio is a share of: those sent, or those
 // planned if it counts dropped ones.
 func (s source) denominator(row *metric.Row) int64 {
-	n := s.requestCount()
+	n := s.count(metric.RequestsCount)
 	if row.Name == metric.DroppedRatio || row.Name == metric.GoodputRatio {
-		dropped, _ := s.metrics[metric.DroppedCount].Stat(metric.Stat{})
-		n += int64(dropped)
+		n += s.count(metric.DroppedCount)
 	}
 	return n
 }
@@ -199,19 +200,13 @@ func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why 
 	if len(rates) < minSlices {
 		return 0, 0, fmt.Sprintf("hold has %d whole slices, it needs %d", len(rates), minSlices)
 	}
-	mean, std := meanStd(rates)
-	lo, hi, _ = stats.MeanBounds(mean, std, int64(len(rates)), two)
+	_, lo, hi = meanBounds(rates, two)
 	return math.Max(lo, 0), hi, ""
 }
 
 // ramped reports whether the node's load changes, so that its slices differ in load.
 func (s source) ramped() bool {
-	for _, x := range s.node.Scopes {
-		if x.Phase != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.node.Scopes, func(x Scope) bool { return x.Phase != "" })
 }
 
 // reported reports whether a slice belongs to the reported measurement: with `until: stable` the

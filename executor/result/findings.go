@@ -1,9 +1,6 @@
 package result
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // FindingCode is one code of Finding: its meaning, and what to do about it.
 type FindingCode struct {
@@ -61,21 +58,13 @@ func OlderCode(code string) string {
 
 // Finding returns the finding of n with a code, nil if there is none.
 func (n *Node) Finding(code string) *Finding {
-	return n.finding(func(f Finding) bool { return f.Code == code })
-}
-
-func (n *Node) finding(match func(Finding) bool) *Finding {
-	i := slices.IndexFunc(n.Validity.Findings, match)
-	if i < 0 {
-		return nil
-	}
-	return &n.Validity.Findings[i]
+	return find(n.Validity.Findings, func(f *Finding) bool { return f.Code == code })
 }
 
 // Cause returns why the measurement of n is not whole or not valid: its reason, else the first finding
 // that makes it invalid, else "".
 func (n *Node) Cause() string {
-	f := n.finding(func(f Finding) bool { return f.Severity == Invalidating })
+	f := find(n.Validity.Findings, func(f *Finding) bool { return f.Severity == Invalidating })
 	if n.Reason != "" || f == nil {
 		return n.Reason
 	}

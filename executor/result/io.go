@@ -12,8 +12,8 @@ import (
 // maxSize limits a stored result, in bytes: 3,600 slices of a node are 0.7 MB.
 const maxSize = 256 << 20
 
-// Read reads a stored result. Findings get the codes of today, with hyphens. It returns an error for another schema, more than one document, or
-// more than 256 MiB.
+// Read reads a stored result. Findings get the codes of today, with hyphens. It returns an error for
+// another schema, more than one document, or more than 256 MiB.
 func Read(r io.Reader) (*Result, error) { return read(r, maxSize) }
 
 func read(r io.Reader, size int64) (*Result, error) {

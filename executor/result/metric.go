@@ -2,10 +2,12 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,13 +23,16 @@ import (
 // {"unit":"1/s","value":199.6}. The members are in this order, percentiles ascending; null means no
 // data.
 type Metric struct {
-	Unit  string
-	Value *float64
+	Unit  string   `json:"unit"`
+	Value *float64 `json:"value"`
 
-	Count               *int64
-	Min, Mean, Std, Max *float64
-	Percentiles         map[string]*float64 // "p50", "p99.9"
-	Dist                *stats.Dist         // integers: ns where Unit is s, else Unit itself
+	Count       *int64              `json:"count"`
+	Min         *float64            `json:"min"`
+	Mean        *float64            `json:"mean"`
+	Std         *float64            `json:"std"`
+	Max         *float64            `json:"max"`
+	Percentiles map[string]*float64 `json:"-"`            // "p50", "p99.9"
+	Dist        *stats.Dist         `json:"distribution"` // integers: ns where Unit is s, else Unit itself
 }
 
 // Scalar returns a measured value of row; with ok false it has no data.
@@ -179,19 +184,11 @@ func (m *Metric) MarshalJSON() ([]byte, error) {
 
 // percentileNames returns the names of the percentiles in ascending order.
 func (m *Metric) percentileNames() []string {
-	names := make([]string, 0, len(m.Percentiles))
-	for name := range m.Percentiles {
-		names = append(names, name)
-	}
-	sort.Slice(names, func(i, j int) bool {
-		a, _ := percentile(names[i])
-		b, _ := percentile(names[j])
-		if a != b {
-			return a < b
-		}
-		return names[i] < names[j]
+	return slices.SortedFunc(maps.Keys(m.Percentiles), func(x, y string) int {
+		a, _ := percentile(x)
+		b, _ := percentile(y)
+		return cmp.Or(cmp.Compare(a, b), strings.Compare(x, y))
 	})
-	return names
 }
 
 // percentile parses a member's name as a percentile: "p99.9".
@@ -215,14 +212,11 @@ func (w *members) add(name string, v any) {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("write %s: %w", name, err)
 	}
+	before := ","
 	if w.buf.Len() == 0 {
-		w.buf.WriteByte('{')
-	} else {
-		w.buf.WriteByte(',')
+		before = "{"
 	}
-	w.buf.WriteString(strconv.Quote(name))
-	w.buf.WriteByte(':')
-	w.buf.Write(text)
+	fmt.Fprintf(&w.buf, "%s%q:%s", before, name, text)
 }
 
 func (w *members) close() ([]byte, error) {
@@ -232,23 +226,10 @@ func (w *members) close() ([]byte, error) {
 
 // UnmarshalJSON decodes the flat form. It ignores unknown members.
 func (m *Metric) UnmarshalJSON(text []byte) error {
-	var known struct {
-		Unit         string      `json:"unit"`
-		Value        *float64    `json:"value"`
-		Count        *int64      `json:"count"`
-		Min          *float64    `json:"min"`
-		Mean         *float64    `json:"mean"`
-		Std          *float64    `json:"std"`
-		Max          *float64    `json:"max"`
-		Distribution *stats.Dist `json:"distribution"`
-	}
-	if err := json.Unmarshal(text, &known); err != nil {
+	type plain Metric
+	*m = Metric{}
+	if err := json.Unmarshal(text, (*plain)(m)); err != nil {
 		return err
-	}
-	*m = Metric{
-		Unit: known.Unit, Value: known.Value, Count: known.Count, Min: known.Min, Mean: known.Mean,
-		Std: known.Std,
-		Max: known.Max, Dist: known.Distribution,
 	}
 	if m.Count == nil {
 		return nil

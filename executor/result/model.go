@@ -1,7 +1,5 @@
 package result
 
-import "slices"
-
 // Model holds the server's counters of a model that the stage's own model calls, directly or
 // through others.
 type Model struct {
@@ -15,11 +13,7 @@ type Model struct {
 
 // Model returns a model that n's own model calls, nil if it was not measured.
 func (n *Node) Model(name string) *Model {
-	i := slices.IndexFunc(n.Models, func(m Model) bool { return m.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &n.Models[i]
+	return find(n.Models, func(m *Model) bool { return m.Name == name })
 }
 
 func (m Model) normalized() Model {
@@ -30,10 +24,10 @@ func (m Model) normalized() Model {
 // CallDepth counts the calls that lead to m from n's own model.
 func (n *Node) CallDepth(m Model) int {
 	for depth := 1; ; depth++ {
-		i := slices.IndexFunc(n.Models, func(o Model) bool { return o.Name == m.CalledBy })
-		if i < 0 || depth > len(n.Models) {
+		caller := n.Model(m.CalledBy)
+		if caller == nil || depth > len(n.Models) {
 			return depth
 		}
-		m = n.Models[i]
+		m = *caller
 	}
 }

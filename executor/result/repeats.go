@@ -1,8 +1,10 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -48,12 +50,11 @@ func (r *repeats) add(baseline bool, n *Node) {
 		return
 	}
 	if count < 2 {
-		what := fmt.Sprintf("stage %q ran once: `repeat: 6` there gives repeats to judge by", n.Stage)
+		r.why = fmt.Sprintf("stage %q ran once: `repeat: 6` there gives repeats to judge by", n.Stage)
 		if baseline {
-			what = fmt.Sprintf("the baseline has stage %q once: it must be made with `repeat`, such as 6",
+			r.why = fmt.Sprintf("the baseline has stage %q once: it must be made with `repeat`, such as 6",
 				n.Stage)
 		}
-		r.why = what
 		return
 	}
 	for _, x := range n.Repeats {
@@ -62,23 +63,17 @@ func (r *repeats) add(baseline bool, n *Node) {
 			return
 		}
 	}
-	for _, g := range r.groups {
-		if g.baseline == baseline && g.stage == n.Stage && g.n == count {
-			return
-		}
+	if r.group(baseline, n.Stage, count) == nil {
+		r.groups = append(r.groups, group{baseline: baseline, stage: n.Stage, n: count, from: r.total})
+		r.total += count
 	}
-	r.groups = append(r.groups, group{baseline: baseline, stage: n.Stage, n: count, from: r.total})
-	r.total += count
 }
 
 // resample sets q's values with one repeat left out in turn, and its own value to the mean of the
 // repeats.
 func (r *repeats) resample(q *expression.Quantity, ref expression.Ref) {
 	values, why := r.values(ref)
-	if why != "" || r.why != "" {
-		if r.why != "" {
-			why = r.why
-		}
+	if why = cmp.Or(r.why, why); why != "" {
 		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), why
 		return
 	}
@@ -89,20 +84,18 @@ func (r *repeats) resample(q *expression.Quantity, ref expression.Ref) {
 	k := float64(len(values))
 	q.V = sum / k
 	q.Lo, q.Hi = q.V, q.V
-	q.Again = make([]float64, r.total)
-	for i := range q.Again {
-		q.Again[i] = q.V
-	}
+	q.Again = slices.Repeat([]float64{q.V}, r.total)
 	n, _, _ := r.of.findNode(ref.Place)
-	for _, g := range r.groups {
-		if g.baseline != ref.Baseline || g.stage != n.Stage || g.n != len(values) {
-			continue
-		}
+	if g := r.group(ref.Baseline, n.Stage, len(values)); g != nil {
 		for i, v := range values {
 			q.Again[g.from+i] = (sum - v) / (k - 1)
 		}
-		return
 	}
+}
+
+func (r *repeats) group(baseline bool, stage string, n int) *group {
+	return find(r.groups,
+		func(g *group) bool { return g.baseline == baseline && g.stage == stage && g.n == n })
 }
 
 // values returns the value of a reference in each repeat.
@@ -114,10 +107,9 @@ func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
 	for _, x := range n.Repeats {
 		src := source{node: n, metrics: x.Metrics}
 		if ref.Phase != "" || ref.Mix != "" {
-			part := x.scope(ref.Phase, ref.Mix)
+			part := findScope(x.Scopes, ref.Phase, ref.Mix)
 			if part == nil {
-				return nil, fmt.Sprintf("repeat %d did not measure %s apart", x.Repeat+
-					1, partName(ref.Place))
+				return nil, fmt.Sprintf("repeat %d did not measure %s apart", x.Repeat+1, partName(ref.Place))
 			}
 			src.metrics = part.Metrics
 		}
@@ -140,7 +132,7 @@ func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
 	if apart == nil {
 		return expression.Decision{}, false
 	}
-	sizes := make([]int, 0, len(s.repeats.groups))
+	var sizes []int
 	for _, g := range s.repeats.groups {
 		sizes = append(sizes, g.n)
 	}
@@ -153,8 +145,9 @@ func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
 	if err > 0 {
 		half = stats.StudentT(s.confidence, df) * err
 	}
-	margin := expression.Quantity{Known: true, V: d, Lo: d - half, Hi: d +
-		half, N: int64(s.repeats.total), Need: 1}
+	margin := expression.Quantity{
+		Known: true, V: d, Lo: d - half, Hi: d + half, N: int64(s.repeats.total), Need: 1,
+	}
 	out := expression.Decision{
 		Is:     expression.Decide(t.Op, margin, expression.Quantity{Known: true}),
 		Margin: &margin,

@@ -1,9 +1,6 @@
 package result
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // Scope is a part of a node's measurement with numbers of its own: a phase of a ramp, an entry of a
 // mix, or both.
@@ -91,27 +88,25 @@ type Abort struct {
 // Scope returns a part of n, nil if it was not measured separately.
 func (n *Node) Scope(phase, mix string) *Scope { return findScope(n.Scopes, phase, mix) }
 
-func (r *Repeat) scope(phase, mix string) *Scope { return findScope(r.Scopes, phase, mix) }
-
 func findScope(list []Scope, phase, mix string) *Scope {
-	i := slices.IndexFunc(list, func(s Scope) bool { return s.Phase == phase && s.Mix == mix })
-	if i < 0 {
-		return nil
-	}
-	return &list[i]
+	return find(list, func(s *Scope) bool { return s.Phase == phase && s.Mix == mix })
 }
 
-// FindSeries returns the series of one window length of a scope ("", "" is the whole node), nil if
+// FindSeries returns the series of one window length, in s, of a scope ("", "" is the whole node), nil if
 // it was not kept.
 func (n *Node) FindSeries(phase, mix string, every float64) *Series {
-	i := slices.IndexFunc(n.Series, func(s Series) bool {
-		return s.Phase == phase && s.Mix == mix &&
-			s.Every == every
-	})
-	if i < 0 {
-		return nil
+	return find(n.Series,
+		func(s *Series) bool { return s.Phase == phase && s.Mix == mix && s.Every == every })
+}
+
+// find returns the first element of a list that matches, nil if none does.
+func find[T any](list []T, match func(*T) bool) *T {
+	for i := range list {
+		if match(&list[i]) {
+			return &list[i]
+		}
 	}
-	return &n.Series[i]
+	return nil
 }
 
 // Normalized forms for writing: lists and maps are never null.

@@ -108,16 +108,13 @@ func (s Stored) source(at expression.Place) (source, string) {
 	if at.Model != "" {
 		m := n.Model(at.Model)
 		if m == nil {
-			return source{}, fmt.Sprintf("%sthe server's statistics have no composing model %q",
-				where, at.Model)
+			return src, fmt.Sprintf("%sthe server's statistics have no composing model %q", where, at.Model)
 		}
 		src.metrics, src.whole = m.Metrics, false
-		return src, ""
-	}
-	if at.Phase != "" || at.Mix != "" {
+	} else if at.Phase != "" || at.Mix != "" {
 		part := n.Scope(at.Phase, at.Mix)
 		if part == nil {
-			return source{}, where + partName(at) + " was not measured apart"
+			return src, where + partName(at) + " was not measured apart"
 		}
 		src.metrics, src.whole = part.Metrics, false
 	}
@@ -151,22 +148,22 @@ func (s source) value(m *Metric, leaf metric.Leaf) (float64, string) {
 // For latency, which counts from the due time, requests that were never sent are included. It is 0
 // for other rows.
 func (s source) missing(row string) int64 {
-	stat := func(name string) int64 {
-		n, _ := s.metrics[name].Stat(metric.Stat{})
-		return int64(n)
-	}
-	incomplete := stat(metric.Incomplete)
+	incomplete := s.count(metric.Incomplete)
 	switch row {
 	case metric.Latency:
 		return incomplete
 	case metric.ServiceTime, metric.FirstResponse:
-		answered := int64(0)
-		if m := s.metrics[row]; m != nil && m.Count != nil {
-			answered = *m.Count
-		}
-		return max(0, min(incomplete, stat(metric.RequestsCount)-stat(metric.ErrorsCount)-answered))
+		answered, _ := s.metrics[row].Stat(metric.Stat{Kind: metric.N})
+		return max(0,
+			min(incomplete, s.count(metric.RequestsCount)-s.count(metric.ErrorsCount)-int64(answered)))
 	}
 	return 0
+}
+
+// count returns a metric that is a number of requests, 0 without data.
+func (s source) count(name string) int64 {
+	n, _ := s.metrics[name].Stat(metric.Stat{})
+	return int64(n)
 }
 
 // widenByOpen widens a number of errors by the requests that were sent and have no outcome: they
@@ -179,8 +176,7 @@ func (s source) widenByOpen(q *expression.Quantity, leaf metric.Leaf) {
 	}
 	more := float64(open)
 	if leaf.Row.Dim == metric.Ratio {
-		sent, _ := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
-		more /= sent
+		more /= float64(s.count(metric.RequestsCount))
 	}
 	q.Hi += more
 	q.Why = fmt.Sprintf("%d of the requests have no outcome, and may have failed: they were still open "+
@@ -250,10 +246,8 @@ func (s Stored) findNode(at expression.Place) (n *Node, where, why string) {
 	case s.node != nil && id == s.node.ID:
 		return s.node, "", ""
 	}
-	for _, n := range s.result.Nodes {
-		if n.ID == id {
-			return n, fmt.Sprintf("stage %q: ", id), n.whyUntrusted()
-		}
+	if n := s.result.node(id); n != nil {
+		return n, fmt.Sprintf("stage %q: ", id), n.whyUntrusted()
 	}
 	return nil, "", fmt.Sprintf("there is no stage %q in the result", id)
 }
@@ -305,11 +299,5 @@ func (s source) sampleCount(m *Metric, l metric.Leaf) int64 {
 	case m.Count != nil:
 		return *m.Count
 	}
-	return s.requestCount()
-}
-
-// requestCount returns the number of requests sent.
-func (s source) requestCount() int64 {
-	n, _ := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
-	return int64(n)
+	return s.count(metric.RequestsCount)
 }
