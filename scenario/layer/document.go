@@ -103,10 +103,11 @@ func (r *Document) Substitute(merged *source.Node) {
 	}
 	r.Resolved = s.tree(merged, language.TypeOf[language.Plan](), "")
 	for _, n := range r.covered {
-		s.mentions(n, "", false)
+		s.mark(n)
 	}
 	for _, e := range entriesOf(r.Profiles) {
-		s.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key), true)
+		s.mark(e.Value)
+		s.strangers(e.Value, "/profiles"+source.JoinPointer(e.Key))
 	}
 	r.Diags = append(r.Diags, s.diags...)
 }

@@ -150,20 +150,32 @@ func (s *substituter) tree(n *source.Node, t language.Type, path string) *source
 	return n
 }
 
-// mentions marks the variables that a tree mentions as used. It is part of no plan now, but may be
-// tomorrow: an overlay took it out, or it is a profile that was not chosen. strict: a name that no
-// variable has is a mistake.
-func (s *substituter) mentions(n *source.Node, path string, strict bool) {
+// mark marks the variables that a tree mentions as used. It is part of no plan now, but may be
+// tomorrow: an overlay took it out, or it is a profile that was not chosen.
+func (s *substituter) mark(n *source.Node) {
 	for _, e := range n.Entries {
-		s.mentions(e.Value, path+source.JoinPointer(e.Key), strict)
+		s.mark(e.Value)
 	}
-	for i, item := range n.Items {
-		s.mentions(item, path+"/"+strconv.Itoa(i), strict)
+	for _, item := range n.Items {
+		s.mark(item)
 	}
-	for at, name := range References(n.Text) {
+	for _, name := range References(n.Text) {
 		if v := s.vars.Find(name); v != nil {
 			v.used = true
-		} else if strict && name != "" && !ofMatrix(name) {
+		}
+	}
+}
+
+// strangers reports names in a tree that no variable has.
+func (s *substituter) strangers(n *source.Node, path string) {
+	for _, e := range n.Entries {
+		s.strangers(e.Value, path+source.JoinPointer(e.Key))
+	}
+	for i, item := range n.Items {
+		s.strangers(item, path+"/"+strconv.Itoa(i))
+	}
+	for at, name := range References(n.Text) {
+		if name != "" && !ofMatrix(name) && s.vars.Find(name) == nil {
 			s.unknown(name, n, at, path)
 		}
 	}
