@@ -12,48 +12,54 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// checker says what is wrong with the meaning of a plan whose shape was decoded. It works on what was
-// written and leaves out what is absent because of a mistake that is already reported.
+// checker is what all checks of a plan's meaning share: its shape was decoded. They work on what was
+// written and leave out what is absent because of a mistake that is already reported.
 type checker struct {
 	*language.Decoder
-	raw       *language.Plan
-	values    *layer.Substitution
-	planFile  string
-	modelless map[*language.Target]bool // targets whose lack of a model is reported
-	used      map[string]bool           // slos, by name
-	statuses  []*statusUse              // lists of codes in `expect`
+	raw      *language.Plan
+	values   *layer.Substitution
+	planFile string
 }
 
-// plan runs all checks.
-func (c *checker) plan() {
-	c.version()
-	checkNames(c, "target", c.raw.Targets)
-	checkNames(c, "dataset", c.raw.Datasets)
-	checkNames(c, "slo", c.raw.SLOs)
-	for _, t := range targetsOf(c.raw) {
-		c.target(t.Value)
-	}
-	for _, ds := range datasetsOf(c.raw) {
-		c.dataset(ds.Value)
-	}
-	c.stages()
-	for _, a := range c.raw.Assert {
-		c.assertion(a, 0)
-	}
-	for _, s := range c.raw.SLOs.Items() {
-		for _, a := range *s.Value {
-			c.assertion(a, 0) // where it is used it is looked at with the length of the stage
-		}
-	}
-	c.baseline()
-	c.output()
-}
-
-func (c *checker) version() {
+// checkPlan runs all checks but those of effects.
+func checkPlan(c *checker) {
 	if v := c.raw.Version; v != nil && v.V != 1 {
 		c.at(v.At, source.Errorf(source.CodeVersion, "version %d of the plan language is not known", v.V).
 			Among("", []string{"1"}))
 	}
+	checkNames(c, "target", c.raw.Targets)
+	checkNames(c, "dataset", c.raw.Datasets)
+	checkNames(c, "slo", c.raw.SLOs)
+	for _, t := range targetsOf(c.raw) {
+		checkTarget(c, t.Value)
+	}
+	for _, ds := range datasetsOf(c.raw) {
+		checkDataset(c, ds.Value)
+	}
+	checkStages(c)
+	for _, a := range c.raw.Assert {
+		checkAssertion(c, a, 0)
+	}
+	for _, s := range c.raw.SLOs.Items() {
+		for _, a := range *s.Value {
+			checkAssertion(c, a, 0) // where it is used it is looked at with the length of the stage
+		}
+	}
+	checkBaseline(c)
+	checkOutput(c)
+}
+
+// outOfRange, doesNotFit and missing return the three mistakes that most checks find, not placed yet.
+func outOfRange(format string, args ...any) *source.Diagnostic {
+	return source.Errorf(source.CodeRange, format, args...)
+}
+
+func doesNotFit(format string, args ...any) *source.Diagnostic {
+	return source.Errorf(source.CodeDoesNotFit, format, args...)
+}
+
+func missing(format string, args ...any) *source.Diagnostic {
+	return source.Errorf(source.CodeMissing, format, args...)
 }
 
 // targetsOf returns the targets by name; `target` is one named main.
@@ -83,16 +89,15 @@ func checkNames[T any](c *checker, what string, m *language.Dict[T]) {
 			Help("use letters, digits, '.', _ and -, first a letter, a digit or _"))
 	}
 	if m != nil && len(m.Entries) == 0 && !c.Doubtful(m.At.Path) {
-		c.at(m.At, source.Errorf(source.CodeMissing, "%s holds no %s", language.LastKey(m.At.Path), what))
+		c.at(m.At, missing("%s holds no %s", language.LastKey(m.At.Path), what))
 	}
 }
 
-// at reports a mistake about a value.
+// at reports a mistake about a value; nil: there is none.
 func (c *checker) at(p language.Place, m *source.Diagnostic) {
-	if p.Node == nil || c.Known[p.Path] {
-		return
+	if m != nil && p.Node != nil && !c.Known[p.Path] {
+		c.Report(p.Node, p.Path, m)
 	}
-	c.Report(p.Node, p.Path, m)
 }
 
 // under reports a mistake about a key of a map, at the key if it is there, else at the map.
@@ -110,62 +115,52 @@ func (c *checker) warn(p language.Place, key, code, summary, detail string) {
 	c.under(p, key, source.Warnf(code, "%s", summary).Help(detail))
 }
 
-// file checks that a file named by the plan is there.
-func (c *checker) file(p *language.Val[language.Path]) {
-	if p == nil || p.At.Implied || p.At.Node == nil {
-		return
-	}
-	if m := c.opens(p, false); m != nil {
-		c.at(p.At, m)
+// empty reports a list that is written and has no items.
+func empty[T any](c *checker, p language.Place, key string, list []T, summary string) {
+	if list != nil && len(list) == 0 && !c.Doubtful(p.Path+"/"+key) {
+		c.under(p, key, missing("%s", summary))
 	}
 }
+
+// file checks that a file named by the plan is there.
+func (c *checker) file(p *language.Val[language.Path]) { c.open(p, "file", "folder") }
 
 // folder checks that a folder named by the plan is there.
-func (c *checker) folder(p *language.Val[language.Path]) {
+func (c *checker) folder(p *language.Val[language.Path]) { c.open(p, "folder", "file") }
+
+// open reports a file or folder that cannot be opened, or is the other kind.
+func (c *checker) open(p *language.Val[language.Path], kind, other string) {
 	if p == nil || p.At.Implied || p.At.Node == nil {
 		return
 	}
-	if m := c.opens(p, true); m != nil {
-		c.at(p.At, m)
-	}
-}
-
-// opens says why a file or folder cannot be opened; nil: it can.
-func (c *checker) opens(p *language.Val[language.Path], folder bool) *source.Diagnostic {
-	name, m := string(p.V), source.Errorf(source.CodeFile, "").
-		Help("paths are relative to the folder of the plan")
+	m := source.Errorf(source.CodeFile, "").Help("paths are relative to the folder of the plan")
 	dir := layer.FolderOf(c.planFile, p.At.Node)
 	if dir != filepath.Dir(c.planFile) {
 		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.At.Node.Pos.File
 	}
-	info, err := os.Stat(layer.ResolvePath(dir, name)) // before it is opened: a pipe may never be
-	isDir := err == nil && info.IsDir()
+	full := layer.ResolvePath(dir, string(p.V))
+	info, err := os.Stat(full) // before it is opened: a pipe may never be
 	switch {
-	case err == nil && folder && !isDir:
-		m.Summary = fmt.Sprintf("%q is a file, not a folder", name)
-		return m
-	case isDir && !folder:
-		m.Summary = fmt.Sprintf("%q is a folder, not a file", name)
-		return m
-	case isDir:
-		_, err = os.ReadDir(layer.ResolvePath(dir, name))
-	case err == nil:
+	case err == nil && info.IsDir() != (kind == "folder"):
+		m.Summary = fmt.Sprintf("%q is a %s, not a %s", p.V, other, kind)
+		c.at(p.At, m)
+		return
+	case err != nil:
+	case info.IsDir():
+		_, err = os.ReadDir(full)
+	default:
 		var f *regular.File
-		if f, err = regular.Open(layer.ResolvePath(dir, name), math.MaxInt64-1); err == nil {
+		if f, err = regular.Open(full, math.MaxInt64-1); err == nil {
 			err = f.Close()
 		}
 	}
-	if err == nil {
-		return nil
+	if err != nil {
+		m.Summary = fmt.Sprintf("%s %q cannot be opened: %v", kind, p.V, layer.Cause(err))
+		c.at(p.At, m)
 	}
-	m.Summary = fmt.Sprintf("file %q cannot be opened: %v", name, layer.Cause(err))
-	if folder {
-		m.Summary = fmt.Sprintf("folder %q cannot be opened: %v", name, layer.Cause(err))
-	}
-	return m
 }
 
-func (c *checker) output() {
+func checkOutput(c *checker) {
 	o := c.raw.Output
 	if o == nil {
 		return
@@ -175,9 +170,9 @@ func (c *checker) output() {
 	for _, p := range o.Percentiles {
 		switch {
 		case p.V <= 0 || p.V > 100:
-			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is not above 0 and at most 100", p.At.Node.Text))
+			c.at(p.At, outOfRange("percentile %s is not above 0 and at most 100", p.At.Node.Text))
 		case p.V >= 0.5 && p.V < 1:
-			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is below 1", p.At.Node.Text).
+			c.at(p.At, outOfRange("percentile %s is below 1", p.At.Node.Text).
 				Help("percentiles count from 0 to 100").Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
 		case seen[p.V]:
 			c.at(p.At, source.Errorf(source.CodeDuplicate, "duplicate percentile %s", p.At.Node.Text))
@@ -186,9 +181,9 @@ func (c *checker) output() {
 	}
 }
 
-// baseline warns of a stored result that is not there: what the assertions are then, the plan says.
+// checkBaseline warns of a stored result that is not there: what the assertions are then, the plan says.
 // One that the command line names must be there; it may be a folder of results.
-func (c *checker) baseline() {
+func checkBaseline(c *checker) {
 	b := c.raw.Baseline
 	if b == nil || b.File == nil {
 		return
@@ -233,8 +228,8 @@ func (c *checker) unique(words []*language.Val[string], what string) {
 	}
 }
 
-// nulls reports every null: it removes a key in an overlay, and means nothing in a plan.
-func (c *checker) nulls(n *source.Node, path string) {
+// checkNulls reports every null: it removes a key in an overlay, and means nothing in a plan.
+func checkNulls(c *checker, n *source.Node, path string) {
 	switch n.Kind {
 	case source.Null:
 		if c.Known[path] {
@@ -244,11 +239,11 @@ func (c *checker) nulls(n *source.Node, path string) {
 			Help("write a value, or remove the key; \"\" is the empty text"))
 	case source.Map:
 		for _, e := range n.Entries {
-			c.nulls(e.Value, path+source.JoinPointer(e.Key))
+			checkNulls(c, e.Value, path+source.JoinPointer(e.Key))
 		}
 	case source.List:
 		for i, item := range n.Items {
-			c.nulls(item, c.values.ItemPath(item, path, i))
+			checkNulls(c, item, c.values.ItemPath(item, path, i))
 		}
 	case source.Scalar:
 	}

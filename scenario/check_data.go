@@ -7,25 +7,25 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-func (c *checker) dataset(ds *language.Dataset) {
-	c.source(ds)
+func checkDataset(c *checker, ds *language.Dataset) {
+	checkSource(c, ds)
 	checkDist(c, ds.StringLength)
-	c.length(ds.StringLength, 0)
+	checkLength(c, ds.StringLength, 0)
 	if ds.Generate == nil {
 		return
 	}
 	for _, g := range ds.Generate.Inputs.Items() {
-		c.generator(g.Value)
+		checkGenerator(c, g.Value)
 	}
 }
 
-// length checks a distribution of lengths: none may be below the shortest or fill the memory.
-func (c *checker) length(d *language.Dist[int64, language.Number], shortest int64) {
+// checkLength checks a distribution of lengths: none may be below the shortest or fill the memory.
+func checkLength(c *checker, d *language.Dist[int64, language.Number], shortest int64) {
 	const longest = 1 << 24
 	if d == nil {
 		return
 	}
-	wrong := source.Errorf(source.CodeRange, "a length must be from %d to %d", shortest, longest)
+	wrong := outOfRange("a length must be from %d to %d", shortest, longest)
 	if v := d.Constant; v != nil && (v.V < shortest || v.V > longest) {
 		c.at(v.At, wrong)
 	}
@@ -36,17 +36,17 @@ func (c *checker) length(d *language.Dist[int64, language.Number], shortest int6
 	}
 }
 
-// generator checks how one input is drawn: length, one_of, file, or else a distribution.
-func (c *checker) generator(g *language.Generator) {
+// checkGenerator checks how one input is drawn: length, one_of, file, or else a distribution.
+func checkGenerator(c *checker, g *language.Generator) {
 	if g.At.Node == nil {
 		return
 	}
 	c.file(g.File)
 	checkDist(c, g.Length)
-	c.length(g.Length, 0)
+	checkLength(c, g.Length, 0)
 	if g.At.Node.Kind != source.Map {
 		if g.Constant == nil && len(language.Flatten(g.List)) == 0 && !c.Doubtful(g.At.Path) {
-			c.at(g.At, source.Errorf(source.CodeMissing, "%s", language.LastKey(g.At.Path)+" has no elements"))
+			c.at(g.At, missing("%s", language.LastKey(g.At.Path)+" has no elements"))
 		}
 		return
 	}
@@ -57,14 +57,14 @@ func (c *checker) generator(g *language.Generator) {
 	case own == "":
 		checkSpread(c, g.At, g.Spread)
 	case len(others) > 0:
-		c.under(g.At, others[0].Key, source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", others[0].Key, own).
+		c.under(g.At, others[0].Key, doesNotFit("%q does not fit %q", others[0].Key, own).
 			Help("keep one of them"))
-	case own == "one_of" && len(g.OneOf) == 0 && !c.Doubtful(g.At.Path+"/one_of"):
-		c.under(g.At, "one_of", source.Errorf(source.CodeMissing, "one_of is empty"))
+	default:
+		empty(c, g.At, "one_of", g.OneOf, "one_of is empty")
 	}
 }
 
-func (c *checker) shapes(shapes *language.Dict[language.Shape]) {
+func checkShapes(c *checker, shapes *language.Dict[language.Shape]) {
 	for _, e := range shapes.Items() {
 		if e.Value.At.Node == nil || c.Doubtful(e.Value.At.Path) {
 			continue
@@ -82,7 +82,7 @@ func (c *checker) shapes(shapes *language.Dict[language.Shape]) {
 			if e.Value.Text == nil {
 				at = e.Value.Dims[i].At
 			}
-			c.at(at, source.Errorf(source.CodeRange, "dimension %d of %q is %d", i+1, e.Key, n).
+			c.at(at, outOfRange("dimension %d of %q is %d", i+1, e.Key, n).
 				Help("give the size that requests have; -1 stands only in a model's configuration"))
 		}
 	}

@@ -29,24 +29,18 @@ func perSecond() dimension[language.Rate] {
 	}
 }
 
-// load checks the load of a stage.
-func (c *checker) load(s *language.Stage) {
-	l := s.Play.Load
-	if l == nil {
-		return
-	}
-	lasts := s.Play.For != nil
+// checkLoad checks the load of a stage. lasts: the stage says how long it lasts.
+func checkLoad(c *checker, l *language.Load, lasts bool) {
 	checkQuantity(c, l.Concurrency, inFlight(), lasts)
 	checkQuantity(c, l.Rate, perSecond(), lasts)
 	if l.Concurrency != nil {
-		c.periodic(l.Concurrency.More.Periodic)
+		checkPeriodic(c, l.Concurrency.More.Periodic)
 	}
-	c.arrivals(l.Arrivals)
+	checkArrivals(c, l.Arrivals)
 	checkDist(c, l.Think)
 	if l.Intervals != nil {
 		c.file(l.Intervals.File)
 	}
-	c.schedule(s, l.Schedule)
 }
 
 func checkQuantity[T language.Amount, X any](
@@ -89,21 +83,14 @@ func tooMany(n int) *source.Diagnostic {
 // checkAmount checks one value of a quantity.
 func checkAmount[T language.Amount](c *checker, v *language.Val[T], dim dimension[T]) {
 	if v != nil {
-		c.within(v.At, dim.wrong(v.V))
+		c.at(v.At, dim.wrong(v.V))
 	}
 }
 
 // checkDerived checks one value of a quantity that may come from an earlier result.
 func checkDerived[T language.Amount](c *checker, v *language.Val[language.Derived[T]], dim dimension[T]) {
 	if v != nil && v.V.Expr == nil {
-		c.within(v.At, dim.wrong(v.V.V))
-	}
-}
-
-// within reports the mistake if there is one.
-func (c *checker) within(at language.Place, m *source.Diagnostic) {
-	if m != nil {
-		c.at(at, m)
+		c.at(v.At, dim.wrong(v.V.V))
 	}
 }
 
@@ -111,7 +98,7 @@ func (c *checker) within(at language.Place, m *source.Diagnostic) {
 func (dim dimension[T]) wrong(v T) *source.Diagnostic {
 	switch {
 	case v < dim.min || v <= 0:
-		m := source.Errorf(source.CodeRange, "%s must be above 0", dim.name)
+		m := outOfRange("%s must be above 0", dim.name)
 		if dim.min > 0 {
 			m.Summary = fmt.Sprintf(
 				"%s must be from %s to %s", dim.name, dim.write(float64(dim.min)),
@@ -120,7 +107,7 @@ func (dim dimension[T]) wrong(v T) *source.Diagnostic {
 		}
 		return m
 	case v > dim.max:
-		return source.Errorf(source.CodeRange, "%s must be at most %s", dim.name, dim.write(float64(dim.max)))
+		return outOfRange("%s must be at most %s", dim.name, dim.write(float64(dim.max)))
 	}
 	return nil
 }
@@ -137,7 +124,7 @@ func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimen
 	switch {
 	case l.From == nil:
 		if c.Absent(l.At, "from") && !c.Lacks[l.At.Path] {
-			c.at(l.At, source.Errorf(source.CodeMissing, "levels need \"from\""))
+			c.at(l.At, missing("levels need \"from\""))
 		}
 	case c.Absent(l.At, "to") && c.Absent(l.At, "while"):
 		c.at(l.At,

@@ -4,17 +4,16 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // mix checks the kinds of request that share a stage.
-func (c *checker) mix(s *language.Stage) {
+func (c *stageChecks) mix(s *language.Stage) {
 	if s.Mix == nil || c.Doubtful(s.Mix.At.Path) {
 		return
 	}
 	entries := s.Mix.Items()
 	if len(entries) == 0 {
-		c.under(s.At, "mix", source.Errorf(source.CodeMissing, "mix has no entries"))
+		c.under(s.At, "mix", missing("mix has no entries"))
 	}
 	var weighted, bare []language.Item[language.Mix]
 	for _, e := range entries {
@@ -24,46 +23,45 @@ func (c *checker) mix(s *language.Stage) {
 		} else {
 			weighted = append(weighted, e)
 			if w.V <= 0 {
-				c.at(w.At, source.Errorf(source.CodeRange, "a weight must be above 0"))
+				c.at(w.At, outOfRange("a weight must be above 0"))
 			}
 		}
 	}
 	if len(weighted) > 0 && len(bare) > 0 {
 		c.under(
 			s.Mix.At, bare[0].Key,
-			source.Errorf(source.CodeMissing, "%q has no weight, and %q has one", bare[0].Key,
+			missing("%q has no weight, and %q has one", bare[0].Key,
 				weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"),
 		)
 	}
 }
 
-// sequences checks how requests form sequences.
-func (c *checker) sequences(s *language.Stage) {
+// checkSequences checks how requests form sequences.
+func checkSequences(c *checker, s *language.Stage) {
 	q := s.Play.Sequences
 	if q == nil {
 		return
 	}
 	checkDist(c, q.Length)
-	c.length(q.Length, 1)
-	c.identities(s, q)
+	checkLength(c, q.Length, 1)
+	checkIdentities(c, s, q)
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
-		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit \"concurrency\"").
+		c.under(q.At, "live", doesNotFit("\"live\" does not fit \"concurrency\"").
 			Help("in a closed loop the concurrency is the number of live sequences"))
 	}
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.Or("") == "sequences" {
 		c.under(q.At, "live",
-			source.Errorf(source.CodeDoesNotFit,
-				"\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, "+
+			doesNotFit("\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, "+
 				"`max_in_flight` at most"))
 	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
-		c.at(q.IDs.To.At, source.Errorf(source.CodeRange, "\"to\" is below \"from\""))
+		c.at(q.IDs.To.At, outOfRange("\"to\" is below \"from\""))
 	}
 }
 
-// identities refuses a range of ids that has fewer than there are sequences at a time, where both are
+// checkIdentities refuses a range of ids that has fewer than there are sequences at a time, where both are
 // written.
-func (c *checker) identities(s *language.Stage, q *language.Sequences) {
+func checkIdentities(c *checker, s *language.Stage, q *language.Sequences) {
 	if q.IDs == nil || q.IDs.From == nil || q.IDs.To == nil || s.Play.Load == nil || q.IDs.To.V < q.IDs.From.V {
 		return
 	}
@@ -78,7 +76,7 @@ func (c *checker) identities(s *language.Stage, q *language.Sequences) {
 	}
 	if size < most {
 		c.at(q.IDs.At,
-			source.Errorf(source.CodeRange, "%d ids are fewer than the %d %s: two would have one id", size, most,
+			outOfRange("%d ids are fewer than the %d %s: two would have one id", size, most,
 				what).Help("widen the range with `from` and `to`"))
 	}
 }
@@ -104,8 +102,8 @@ func highest(q Quantity) (most float64) {
 	return most
 }
 
-// stableRamp refuses to wait for a load to settle that is meant to change.
-func (c *checker) stableRamp(s *language.Stage) {
+// checkStableRamp refuses to wait for a load to settle that is meant to change.
+func checkStableRamp(c *checker, s *language.Stage) {
 	load := s.Play.Load
 	if load == nil {
 		return
@@ -115,36 +113,35 @@ func (c *checker) stableRamp(s *language.Stage) {
 		for _, form := range [...]string{"ramp", "periodic"} {
 			if q.Get(form) != nil {
 				c.at(s.Play.Until.At,
-					source.Errorf(source.CodeDoesNotFit, "`until: stable` does not fit %q: its load changes all the time",
+					doesNotFit("`until: stable` does not fit %q: its load changes all the time",
 						form).Help("leave out `until`, or cut the load with `for`"))
 			}
 		}
 	}
 }
 
-// assertions checks the options of a stage's assertions against what the stage is.
-func (c *checker) assertions(s *language.Stage) {
+// checkAssertions checks the options of a stage's assertions against what the stage is.
+func checkAssertions(c *checker, s *language.Stage) {
 	var length time.Duration
 	if s.Play.For != nil {
 		length = s.Play.For.V.Duration
 	}
 	for _, a := range s.Play.Assert {
-		c.assertion(a, length)
+		checkAssertion(c, a, length)
 	}
 }
 
-// assertion checks one assertion; length is that of its stage, 0 where it is not known.
-func (c *checker) assertion(a *language.Assertion, length time.Duration) {
+// checkAssertion checks one assertion; length is that of its stage, 0 where it is not known.
+func checkAssertion(c *checker, a *language.Assertion, length time.Duration) {
 	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
-		c.at(v.At, source.Errorf(source.CodeRange, "confidence must be from 50%% to below 100%%").
+		c.at(v.At, outOfRange("confidence must be from 50%% to below 100%%").
 			Help("95% is usual"))
 	}
 	if v := a.Allow; v != nil && v.V >= 1 {
-		c.at(v.At, source.Errorf(source.CodeRange, "allow must be below 100%%: nothing could fail"))
+		c.at(v.At, outOfRange("allow must be below 100%%: nothing could fail"))
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
 		c.at(v.At,
-			source.Errorf(source.CodeDoesNotFit,
-				"`allow` does not fit `within`, which is true in every window from then on").Help("use `every` with `allow`, or `within` with or without `every`"))
+			doesNotFit("`allow` does not fit `within`, which is true in every window from then on").Help("use `every` with `allow`, or `within` with or without `every`"))
 	}
 	for _, option := range [...]struct {
 		key string
@@ -153,11 +150,11 @@ func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 		switch {
 		case option.v == nil:
 		case option.key == "within" && option.v.V == 0:
-			c.at(option.v.At, source.Errorf(source.CodeRange, "within must be above 0s"))
+			c.at(option.v.At, outOfRange("within must be above 0s"))
 		case length > 0 && option.v.V > length:
 			c.at(
 				option.v.At,
-				source.Errorf(source.CodeRange, "%s %s is longer than the stage's %s", option.key, option.v.V, length),
+				outOfRange("%s %s is longer than the stage's %s", option.key, option.v.V, length),
 			)
 		}
 	}

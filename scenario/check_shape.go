@@ -19,7 +19,7 @@ func checkRamp[T language.Amount, X any](
 		return
 	}
 	if len(q.Ramp) == 0 {
-		c.under(q.At, "ramp", source.Errorf(source.CodeMissing, "the ramp has no steps"))
+		c.under(q.At, "ramp", missing("the ramp has no steps"))
 		return
 	}
 	if len(q.Ramp) > language.MaxSteps {
@@ -37,7 +37,7 @@ func checkRamp[T language.Amount, X any](
 		if to := step.To; to != nil {
 			moves = moves || to.V.Expr != nil || to.V.V > 0
 			if to.V.Expr == nil && to.V.V != 0 { // a ramp may go down to nothing
-				c.within(to.At, dim.wrong(to.V.V))
+				c.at(to.At, dim.wrong(to.V.V))
 			}
 		}
 		hold := lasts && i == len(q.Ramp)-1
@@ -47,7 +47,7 @@ func checkRamp[T language.Amount, X any](
 		if step.Over != nil {
 			length += step.Over.V
 		}
-		c.stepName(step.Name, names, hold)
+		checkStepName(c, step.Name, names, hold)
 		unnamed = unnamed || hold && step.Name == nil
 	}
 	for _, step := range q.Ramp {
@@ -61,16 +61,15 @@ func checkRamp[T language.Amount, X any](
 	}
 	switch {
 	case !moves:
-		c.under(q.At, "ramp", source.Errorf(source.CodeRange, "the ramp never leaves 0"))
+		c.under(q.At, "ramp", outOfRange("the ramp never leaves 0"))
 	case length == 0 && !lasts:
 		c.under(q.At, "ramp",
-			source.Errorf(source.CodeRange,
-				"the ramp takes no time").Help("give its steps `over` or `hold`, or the stage `for`"))
+			outOfRange("the ramp takes no time").Help("give its steps `over` or `hold`, or the stage `for`"))
 	}
 }
 
-// stepName checks the name of a hold.
-func (c *checker) stepName(name *language.Val[string], names map[string]bool, holds bool) {
+// checkStepName checks the name of a hold.
+func checkStepName(c *checker, name *language.Val[string], names map[string]bool, holds bool) {
 	if name == nil {
 		return
 	}
@@ -87,7 +86,7 @@ func (c *checker) stepName(name *language.Val[string], names map[string]bool, ho
 	}
 	if !holds {
 		c.at(name.At,
-			source.Errorf(source.CodeDoesNotFit, "%q names a hold, and this step holds nothing",
+			doesNotFit("%q names a hold, and this step holds nothing",
 				name.V).Help("give the step `hold`"))
 	}
 }
@@ -96,58 +95,57 @@ func checkSearch[T language.Amount](c *checker, s *language.Search[T], dim dimen
 	checkDerived(c, s.From, dim)
 	checkDerived(c, s.To, dim)
 	if s.From != nil && s.To != nil && s.From.V.Expr == nil && s.To.V.Expr == nil && s.To.V.V <= s.From.V.V {
-		c.at(s.To.At, source.Errorf(source.CodeRange, "a search goes up: \"to\" must be above \"from\""))
+		c.at(s.To.At, outOfRange("a search goes up: \"to\" must be above \"from\""))
 	}
 	p := s.Precision
 	switch {
 	case p == nil:
 	case p.V.Ratio == 0 && p.V.Amount <= 0:
-		c.at(p.At, source.Errorf(source.CodeRange, "precision must be above 0"))
+		c.at(p.At, outOfRange("precision must be above 0"))
 	case p.V.Ratio > 1:
-		c.at(p.At, source.Errorf(source.CodeRange, "precision must be at most 100%%"))
+		c.at(p.At, outOfRange("precision must be at most 100%%"))
 	}
 }
 
-func (c *checker) periodic(p *language.Periodic) {
+func checkPeriodic(c *checker, p *language.Periodic) {
 	if p != nil && p.From != nil && p.To != nil && p.To.V <= p.From.V {
-		c.at(p.To.At, source.Errorf(source.CodeRange, "\"to\" must be above \"from\""))
+		c.at(p.To.At, outOfRange("\"to\" must be above \"from\""))
 	}
 }
 
-func (c *checker) arrivals(a *language.Arrivals) {
+func checkArrivals(c *checker, a *language.Arrivals) {
 	const most = 100
 	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
-		c.at(a.CV.At, source.Errorf(source.CodeRange, "cv must be from 0 to %d", most).
+		c.at(a.CV.At, outOfRange("cv must be from 0 to %d", most).
 			Help("0 is constant, 1 is poisson, more comes in bursts"))
 	}
 }
 
 // schedule checks recorded times: those of a file need a unit, those of the data need rows that
 // have some.
-func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
+func (c *stageChecks) schedule(s *language.Stage, r *language.Schedule) {
 	if r == nil {
 		return
 	}
 	c.file(r.File)
 	if r.File != nil && c.Absent(r.At, "unit") {
 		c.under(r.At, "file",
-			source.Errorf(source.CodeMissing, "the times of a file need \"unit\"").Help("add `unit: ns`, us, ms or s"))
+			missing("the times of a file need \"unit\"").Help("add `unit: ns`, us, ms or s"))
 	}
 	if r.Speed != nil && r.Speed.V <= 0 {
-		c.at(r.Speed.At, source.Errorf(source.CodeRange, "speed must be above 0"))
+		c.at(r.Speed.At, outOfRange("speed must be above 0"))
 	}
 	if r.From != nil && r.To != nil && r.To.V <= r.From.V {
-		c.at(r.To.At, source.Errorf(source.CodeRange, "\"to\" must be above \"from\""))
+		c.at(r.To.At, outOfRange("\"to\" must be above \"from\""))
 	}
 	if !c.Absent(r.At, "file") {
 		return
 	}
 	for _, q := range s.Requests() {
-		ds, _ := pick(datasetsOf(c.raw), q.Data, "main")
+		ds, _ := pick(c.datasets, q.Data, "main")
 		if ds != nil && ds.Generate != nil {
 			c.at(r.At,
-				source.Errorf(source.CodeDoesNotFit,
-					"generated data has no times to follow").Help("name a `file` of times here, or one with timestamps "+
+				doesNotFit("generated data has no times to follow").Help("name a `file` of times here, or one with timestamps "+
 					"in `data`"))
 			return
 		}

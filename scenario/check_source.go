@@ -10,34 +10,30 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// source checks where the rows of a dataset come from, generated ones aside.
-func (c *checker) source(ds *language.Dataset) {
+// checkSource checks where the rows of a dataset come from, generated ones aside.
+func checkSource(c *checker, ds *language.Dataset) {
 	for _, f := range ds.File.All() {
 		c.file(f)
 	}
 	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.Doubtful(ds.File.At.Path) {
-		c.at(ds.File.At, source.Errorf(source.CodeMissing, "file names no file"))
+		c.at(ds.File.At, missing("file names no file"))
 	}
 	c.folder(ds.Dir)
-	c.bodies(ds.Bodies)
-	if ds.Rows != nil && len(ds.Rows) == 0 && !c.Doubtful(ds.At.Path+"/rows") {
-		c.under(ds.At, "rows", source.Errorf(source.CodeMissing, "rows is empty"))
-	}
-	if ds.Command != nil && len(ds.Command) == 0 && !c.Doubtful(ds.At.Path+"/command") {
-		c.under(ds.At, "command", source.Errorf(source.CodeMissing, "command names no program"))
-	}
+	checkBodies(c, ds.Bodies)
+	empty(c, ds.At, "rows", ds.Rows, "rows is empty")
+	empty(c, ds.At, "command", ds.Command, "command names no program")
 	for _, e := range ds.Columns.Items() {
 		if m := columnField(e.Key); m != nil {
 			c.under(ds.Columns.At, e.Key, m)
 		}
 	}
 	if p := ds.Prompts; p != nil {
-		c.prompts(p)
+		checkPrompts(c, p)
 	}
 }
 
-// bodies checks that a pattern finds files.
-func (c *checker) bodies(pattern *language.Val[string]) {
+// checkBodies checks that a pattern finds files.
+func checkBodies(c *checker, pattern *language.Val[string]) {
 	if pattern == nil {
 		return
 	}
@@ -68,11 +64,11 @@ func columnField(name string) *source.Diagnostic {
 	return m
 }
 
-// prompts checks synthetic text.
-func (c *checker) prompts(p *language.Prompts) {
+// checkPrompts checks synthetic text.
+func checkPrompts(c *checker, p *language.Prompts) {
 	for _, d := range [...]*language.Dist[int64, language.Number]{p.InputTokens, p.OutputTokens, p.Turns} {
 		checkDist(c, d)
-		c.length(d, 0)
+		checkLength(c, d, 0)
 	}
 	checkDist(c, p.Delay)
 	c.file(p.Corpus)
@@ -86,7 +82,7 @@ func (c *checker) prompts(p *language.Prompts) {
 	if p.ExactOutput.Or(false) && p.OutputTokens == nil && c.Absent(p.At, "output_tokens") {
 		c.under(
 			p.At, "exact_output",
-			source.Errorf(source.CodeMissing, "\"exact_output\" needs \"output_tokens\" beside it"),
+			missing("\"exact_output\" needs \"output_tokens\" beside it"),
 		)
 	}
 }

@@ -9,90 +9,98 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-func (c *checker) stages() {
+// stageChecks checks the stages of a plan, which share its targets and datasets.
+type stageChecks struct {
+	*checker
+	targets   []language.Item[language.Target]
+	datasets  []language.Item[language.Dataset]
+	modelless map[*language.Target]bool // targets whose lack of a model is reported
+	statuses  []*statusUse              // lists of codes in `expect`
+}
+
+func checkStages(c *checker) {
+	sc := &stageChecks{
+		checker: c, targets: targetsOf(c.raw), datasets: datasetsOf(c.raw), modelless: map[*language.Target]bool{},
+	}
 	first := map[string]source.Pos{}
 	running := false
 	for _, s := range c.raw.Flat {
-		if s.ID != nil && !c.again(s) {
+		if s.ID != nil && !isAgain(c, s) {
 			if at, twice := first[s.ID.V]; twice {
-				c.at(s.ID.At,
-					source.Errorf(source.CodeDuplicate, "duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line,
-						at.Column))
+				c.at(s.ID.At, source.Errorf(source.CodeDuplicate, "duplicate stage %q; the first is at %d:%d", s.ID.V,
+					at.Line, at.Column))
 			} else {
 				first[s.ID.V] = s.ID.At.Pos()
 			}
 		}
 		running = running || !s.Never()
-		c.stage(s)
+		sc.stage(s)
 	}
-	c.checkStatuses()
-	c.groups()
+	sc.checkStatuses()
+	checkGroups(c)
 	switch n := c.raw.At.Node.Get("stages"); {
 	case n == nil || c.Doubtful("/stages"):
 	case len(c.raw.Stages) == 0:
-		c.under(c.raw.At, "stages", source.Errorf(source.CodeMissing, "the plan has no stages"))
+		c.under(c.raw.At, "stages", missing("the plan has no stages"))
 	case !running:
-		c.under(c.raw.At, "stages", source.Errorf(source.CodeMissing, "no stage ever runs: each has `when: never`"))
+		c.under(c.raw.At, "stages", missing("no stage ever runs: each has `when: never`"))
 	}
-	c.assertionIDs()
+	checkAssertionIDs(c)
 }
 
-// again reports whether the stage is another point of the one before.
-func (c *checker) again(s *language.Stage) bool {
+// isAgain reports whether the stage is another point of the one before.
+func isAgain(c *checker, s *language.Stage) bool {
 	p := c.values.PointOf(s.At.Node)
 	return p != nil && !p.First
 }
 
-func (c *checker) stage(s *language.Stage) {
-	c.load(s)
+func (c *stageChecks) stage(s *language.Stage) {
+	if l := s.Play.Load; l != nil {
+		checkLoad(c.checker, l, s.Play.For != nil)
+		c.schedule(s, l.Schedule)
+	}
 	c.request(s, s.At, s.Play.Request, s.Mix == nil)
 	c.mix(s)
-	c.checkNeeds(s.Needs, s, s.Group)
-	c.extent(s)
-	c.sequences(s)
-	c.memory(s.Play.Memory)
-	c.assertions(s)
+	checkNeeds(c.checker, s.Needs, s, s.Group)
+	checkExtent(c.checker, s)
+	checkSequences(c.checker, s)
+	checkMemory(c.checker, s.Play.Memory)
+	checkAssertions(c.checker, s)
 }
 
-// memory refuses what one kind of shared memory has and another has not.
-func (c *checker) memory(m *language.Memory) {
+// checkMemory refuses what one kind of shared memory has and another has not.
+func checkMemory(c *checker, m *language.Memory) {
 	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.Or(0) != 0 {
 		c.under(m.At, "device",
-			source.Errorf(source.CodeDoesNotFit,
-				"\"device\" does not fit `kind: system`").Help("it chooses the GPU of `kind: cuda`; memory of the "+
+			doesNotFit("\"device\" does not fit `kind: system`").Help("it chooses the GPU of `kind: cuda`; memory of the "+
 				"system has none"))
 	}
 }
 
 // request checks what is asked for: target and dataset by name, and that some model is named. at is
 // the stage or the entry of its mix; whole: the entry says everything itself.
-func (c *checker) request(s *language.Stage, at language.Place, r language.Request, whole bool) {
-	c.headers(r.Headers)
-	c.shapes(r.Shapes)
-	c.outputs(r.Outputs)
-	c.expect(r.Expect)
+func (c *stageChecks) request(s *language.Stage, at language.Place, r language.Request, whole bool) {
+	checkHeaders(c.checker, r.Headers)
+	checkShapes(c.checker, r.Shapes)
+	checkOutputs(c.checker, r.Outputs)
+	checkExpect(c.checker, r.Expect)
 	if !whole {
 		return // its entries say what it leaves open, and repeat what it does not
 	}
-	target := findTarget(c, at, r.Target)
+	target := named(c.checker, at, "target", c.targets, r.Target, "")
 	c.useStatuses(r.Expect, target)
-	if _, wrong := pick(datasetsOf(c.raw), r.Data, "main"); wrong != nil && !c.Known["/datasets"] &&
-		!c.Known["/data"] {
-		about(wrong, "dataset", "data")
-		c.where(at, r.Data, wrong)
-	}
+	named(c.checker, at, "dataset", c.datasets, r.Data, "main")
 	if target == nil || s.Never() || !c.Absent(at, "model") || !c.Absent(target.At, "model") ||
 		c.modelless[target] || !needsModel(target) {
 		return
 	}
 	c.modelless[target] = true // one stage is enough
-	c.at(target.At,
-		source.Errorf(source.CodeMissing, "no \"model\" here, and %s names none",
-			language.Subject(s.At.Node, s.At.Path)).Help("add `model: NAME` to the target"))
+	c.at(target.At, missing("no \"model\" here, and %s names none", language.Subject(s.At.Node, s.At.Path)).
+		Help("add `model: NAME` to the target"))
 }
 
-// outputs refuses an output that is asked for twice.
-func (c *checker) outputs(list []*language.OutputWanted) {
+// checkOutputs refuses an output that is asked for twice.
+func checkOutputs(c *checker, list []*language.OutputWanted) {
 	var names []*language.Val[string]
 	for _, o := range list {
 		if o.Name != nil {
@@ -102,15 +110,14 @@ func (c *checker) outputs(list []*language.OutputWanted) {
 	c.unique(names, "output")
 }
 
-// expect refuses to compare nothing, and paths that lead nowhere.
-func (c *checker) expect(x *language.Expect) {
+// checkExpect refuses to compare nothing, and paths that lead nowhere.
+func checkExpect(c *checker, x *language.Expect) {
 	if x == nil {
 		return
 	}
 	if x.Sample != nil && x.Sample.V == 0 && x.At.Node.Entry("sample") != nil {
 		c.at(x.Sample.At,
-			source.Errorf(source.CodeRange,
-				"\"sample\" must be above 0%%").Help("to compare no outputs write `outputs: false`"))
+			outOfRange("\"sample\" must be above 0%%").Help("to compare no outputs write `outputs: false`"))
 	}
 	for _, f := range x.Fields.Items() {
 		if slices.Contains(strings.Split(f.Key, "."), "") {
@@ -120,36 +127,29 @@ func (c *checker) expect(x *language.Expect) {
 	}
 }
 
-func findTarget(c *checker, at language.Place, name *language.Val[string]) *language.Target {
-	t, wrong := pick(targetsOf(c.raw), name, "")
-	if wrong != nil && !c.Known["/targets"] && !c.Known["/target"] {
-		about(wrong, "target", "target")
-		c.where(at, name, wrong)
+// named finds the target or dataset that a stage, or an entry of its mix, names; nil: a mistake that is
+// reported, or there is none.
+func named[T any](
+	c *checker, at language.Place, what string, all []language.Item[T], name *language.Val[string], usual string,
+) *T {
+	found, wrong := pick(all, name, usual)
+	key := strings.TrimSuffix(what, "set") // that of a dataset is `data`
+	if wrong == nil || c.Known["/"+what+"s"] || c.Known["/"+key] {
+		return found
 	}
-	return t
-}
-
-// where reports a mistake at a value, or at the map that lacks it.
-func (c *checker) where(lacks language.Place, v *language.Val[string], m *source.Diagnostic) {
 	switch {
-	case v != nil:
-		c.at(v.At, m)
-	case !c.Doubtful(lacks.Path):
-		c.at(lacks, m)
+	case name != nil:
+		wrong.Summary = fmt.Sprintf("no %s is named %q", what, name.V)
+		c.at(name.At, wrong)
+	case !c.Doubtful(at.Path):
+		wrong.Summary = fmt.Sprintf("the plan has several %ss; say which with `%s`", what, key)
+		c.at(at, wrong)
 	}
+	return nil
 }
 
-// about words the mistake of pick.
-func about(m *source.Diagnostic, what, key string) {
-	if m.Summary == "" {
-		m.Summary = fmt.Sprintf("the plan has several %ss; say which with `%s`", what, key)
-		return
-	}
-	m.Summary = fmt.Sprintf("no %s is named %s", what, m.Summary)
-}
-
-// pick finds the named entry; without a name the only one, or the one called usual. The mistake's
-// summary is the quoted name that was not found, or empty when a name is needed.
+// pick finds the named entry; without a name the only one, or the one called usual. The mistake has no
+// summary.
 func pick[T any](all []language.Item[T], name *language.Val[string], usual string) (*T, *source.Diagnostic) {
 	var names []string
 	for _, e := range all {
@@ -158,36 +158,31 @@ func pick[T any](all []language.Item[T], name *language.Val[string], usual strin
 			return e.Value, nil
 		}
 	}
-	if len(all) == 0 && name == nil {
+	switch {
+	case name != nil:
+		return nil, source.Errorf(source.CodeUnknownName, "").Among(source.Nearest(name.V, names), names)
+	case len(all) == 0:
 		return nil, nil
 	}
-	if name == nil {
-		return nil, source.Errorf(source.CodeMissing, "").Among("", names)
-	}
-	return nil, source.Errorf(source.CodeUnknownName, "%q", name.V).Among(source.Nearest(name.V, names), names)
+	return nil, missing("").Among("", names)
 }
 
-func known(m map[string]bool, key string) bool {
-	_, ok := m[key]
-	return ok
-}
-
-// extent checks how long a stage lasts.
-func (c *checker) extent(s *language.Stage) {
+// checkExtent checks how long a stage lasts.
+func checkExtent(c *checker, s *language.Stage) {
 	p := s.Play
 	if p.For != nil && p.For.V.IsZero() {
-		c.at(p.For.At, source.Errorf(source.CodeRange, "for must be above 0s"))
+		c.at(p.For.At, outOfRange("for must be above 0s"))
 	}
 	if p.Until == nil || p.Until.Stable == nil {
 		return
 	}
-	c.stableRamp(s)
+	checkStableRamp(c, s)
 	stable := p.Until.Stable
 	if stable.Window != nil && stable.Window.V.IsZero() {
-		c.at(stable.Window.At, source.Errorf(source.CodeRange, "window must be above 0s"))
+		c.at(stable.Window.At, outOfRange("window must be above 0s"))
 	}
 	if stable.Within != nil && stable.Within.V <= 0 {
-		c.at(stable.Within.At, source.Errorf(source.CodeRange, "within must be above 0%%"))
+		c.at(stable.Within.At, outOfRange("within must be above 0%%"))
 	}
 	if stable.Windows != nil && stable.MaxWindows != nil && stable.MaxWindows.V < stable.Windows.V {
 		at := stable.MaxWindows.At
@@ -196,17 +191,15 @@ func (c *checker) extent(s *language.Stage) {
 		}
 		c.at(
 			at,
-			source.Errorf(source.CodeRange, "max_windows %d is below windows %d", stable.MaxWindows.V,
+			outOfRange("max_windows %d is below windows %d", stable.MaxWindows.V,
 				stable.Windows.V),
 		)
 	}
-	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.Doubtful(stable.At.Path+"/metrics") {
-		c.under(stable.At, "metrics", source.Errorf(source.CodeMissing, "metrics names no metric"))
-	}
+	empty(c, stable.At, "metrics", stable.Metrics, "metrics names no metric")
 }
 
-// assertionIDs reports ids that two assertions of the plan share.
-func (c *checker) assertionIDs() {
+// checkAssertionIDs reports ids that two assertions of the plan share.
+func checkAssertionIDs(c *checker) {
 	seen := map[string]source.Pos{}
 	check := func(owner string, list []*language.Assertion) {
 		for i, a := range list {
@@ -225,7 +218,7 @@ func (c *checker) assertionIDs() {
 		}
 	}
 	for _, s := range c.raw.Flat {
-		if s.ID != nil && !c.again(s) {
+		if s.ID != nil && !isAgain(c, s) {
 			check(s.ID.V, s.Play.Assert)
 		}
 	}

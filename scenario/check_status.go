@@ -37,7 +37,7 @@ type statusUse struct {
 }
 
 // useStatuses notes which protocol the codes of an `expect` are for.
-func (c *checker) useStatuses(x *language.Expect, t *language.Target) {
+func (c *stageChecks) useStatuses(x *language.Expect, t *language.Target) {
 	if x == nil || t == nil || len(x.Status) == 0 || slices.Contains(x.Status, nil) {
 		return
 	}
@@ -59,7 +59,7 @@ func (c *checker) useStatuses(x *language.Expect, t *language.Target) {
 
 // checkStatuses refuses codes that no protocol has whose replies are held against them, and lists
 // without a code of one of them: no reply could be right.
-func (c *checker) checkStatuses() {
+func (c *stageChecks) checkStatuses() {
 	for _, u := range c.statuses {
 		http, grpc := false, false
 		for _, code := range u.list {
@@ -75,10 +75,10 @@ func (c *checker) checkStatuses() {
 		}
 		const none = "no code here is one of %s, which target %q answers with"
 		if u.http != nil && u.grpc != nil && !http {
-			c.at(u.list[0].At, source.Errorf(source.CodeRange, none, "HTTP", c.nameOf(u.http)).Help(bothTables()))
+			c.at(u.list[0].At, outOfRange(none, "HTTP", c.nameOf(u.http)).Help(bothTables()))
 		}
 		if u.http != nil && u.grpc != nil && !grpc {
-			c.at(u.list[0].At, source.Errorf(source.CodeRange, none, "gRPC", c.nameOf(u.grpc)).Help(bothTables()))
+			c.at(u.list[0].At, outOfRange(none, "gRPC", c.nameOf(u.grpc)).Help(bothTables()))
 		}
 	}
 }
@@ -93,8 +93,8 @@ func answersInGRPC(t *language.Target) (grpc, known bool) {
 }
 
 // nameOf is the name of a target.
-func (c *checker) nameOf(t *language.Target) string {
-	for _, e := range targetsOf(c.raw) {
+func (c *stageChecks) nameOf(t *language.Target) string {
+	for _, e := range c.targets {
 		if e.Value == t {
 			return e.Key
 		}
@@ -111,7 +111,7 @@ func bothTables() string {
 }
 
 func notGRPC(n int64, target string) *source.Diagnostic {
-	m := source.Errorf(source.CodeRange, "%d is no code of gRPC, which target %q answers with", n, target).
+	m := outOfRange("%d is no code of gRPC, which target %q answers with", n, target).
 		Help(bothTables())
 	if i := slices.Index(likeHTTP[:], n); i >= 0 {
 		m.Nearest = strconv.Itoa(i)
@@ -121,7 +121,7 @@ func notGRPC(n int64, target string) *source.Diagnostic {
 }
 
 func notHTTP(n int64, target string) *source.Diagnostic {
-	m := source.Errorf(source.CodeRange, "%d is no status of HTTP, which target %q answers with", n, target).
+	m := outOfRange("%d is no status of HTTP, which target %q answers with", n, target).
 		Help(bothTables())
 	if n <= mostGRPC && likeHTTP[n] != 0 {
 		m.Nearest = strconv.FormatInt(likeHTTP[n], 10)

@@ -27,11 +27,11 @@ var schemes = []struct {
 	{"builtin", false},
 }
 
-func (c *checker) target(t *language.Target) {
-	c.headers(t.Headers)
-	c.tls(t.TLS)
-	c.builtin(t.Builtin)
-	c.server(t)
+func checkTarget(c *checker, t *language.Target) {
+	checkHeaders(c, t.Headers)
+	checkTLS(c, t.TLS)
+	checkBuiltin(c, t.Builtin)
+	checkServer(c, t)
 	if t.URL == nil {
 		return
 	}
@@ -41,11 +41,11 @@ func (c *checker) target(t *language.Target) {
 	}
 	scheme, _, _ := strings.Cut(t.URL.V, "://")
 	if t.Builtin != nil && scheme != "builtin" {
-		c.under(t.At, "builtin", source.Errorf(source.CodeDoesNotFit, "\"builtin\" does not fit %s://", scheme).
+		c.under(t.At, "builtin", doesNotFit("\"builtin\" does not fit %s://", scheme).
 			Help("it configures the embedded server; remove it, or use builtin://http or builtin://grpc"))
 	}
 	if overGRPC(t.URL.V) {
-		c.tensorsOverGRPC(t.Tensors)
+		checkTensors(c, t.Tensors)
 	}
 	if t.TLS != nil && !secure(scheme) {
 		c.warn(
@@ -56,8 +56,8 @@ func (c *checker) target(t *language.Target) {
 	}
 }
 
-// server checks what is special to some kinds of server.
-func (c *checker) server(t *language.Target) {
+// checkServer checks what is special to some kinds of server.
+func checkServer(c *checker, t *language.Target) {
 	c.file(t.Tokenizer)
 	if p := t.Protos; p != nil {
 		for _, f := range append(slices.Clone(p.Files), p.DescriptorSet) {
@@ -68,8 +68,7 @@ func (c *checker) server(t *language.Target) {
 		}
 		if p.Include != nil && p.DescriptorSet != nil {
 			c.under(p.At, "include",
-				source.Errorf(source.CodeDoesNotFit,
-					"\"include\" does not fit \"descriptor_set\"").Help("it is where the imports of `files` are"))
+				doesNotFit("\"include\" does not fit \"descriptor_set\"").Help("it is where the imports of `files` are"))
 		}
 	}
 	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -79,20 +78,19 @@ func (c *checker) server(t *language.Target) {
 	}
 	if inside && !c.Doubtful(t.At.Path) && c.Absent(t.At, "inprocess") {
 		c.at(t.At,
-			source.Errorf(source.CodeMissing,
-				"backend triton_inprocess needs `inprocess` with the models' `repository`"))
+			missing("backend triton_inprocess needs `inprocess` with the models' `repository`"))
 	} else if inside && t.InProcess != nil && c.Absent(t.InProcess.At, "repository") {
-		c.at(t.InProcess.At, source.Errorf(source.CodeMissing, "inprocess needs the models' `repository`"))
+		c.at(t.InProcess.At, missing("inprocess needs the models' `repository`"))
 	}
 	if inside && t.URL != nil {
-		c.under(t.At, "url", source.Errorf(source.CodeDoesNotFit, "\"url\" does not fit triton_inprocess").
+		c.under(t.At, "url", doesNotFit("\"url\" does not fit triton_inprocess").
 			Help("its server is loaded into the client"))
 	}
-	c.metricsURL(t)
+	checkMetricsURL(c, t)
 }
 
-// metricsURL wants a URL of HTTP, or a path on a host that is reached over HTTP.
-func (c *checker) metricsURL(t *language.Target) {
+// checkMetricsURL wants a URL of HTTP, or a path on a host that is reached over HTTP.
+func checkMetricsURL(c *checker, t *language.Target) {
 	if t.Metrics == nil || t.Metrics.URL == nil {
 		return
 	}
@@ -117,16 +115,15 @@ func needsModel(t *language.Target) bool {
 	return t.Backend == nil || t.Backend.V != "grpc" && t.Backend.V != "http"
 }
 
-// tensorsOverGRPC refuses tensors as JSON: the protocol has raw bytes.
-func (c *checker) tensorsOverGRPC(t *language.Tensors) {
+// checkTensors refuses tensors as JSON: the protocol has raw bytes.
+func checkTensors(c *checker, t *language.Tensors) {
 	if t == nil {
 		return
 	}
 	for _, form := range []*language.Val[string]{t.Input, t.Output} {
 		if form != nil && form.V == "json" {
 			c.at(form.At,
-				source.Errorf(source.CodeDoesNotFit,
-					"tensors as JSON do not fit gRPC").Help("over gRPC they are always raw bytes; remove `tensors`, or "+
+				doesNotFit("tensors as JSON do not fit gRPC").Help("over gRPC they are always raw bytes; remove `tensors`, or "+
 					"use http://"))
 		}
 	}
@@ -219,7 +216,7 @@ func checkHost(
 // ownHeaders are set by the client; a plan that sets them would break its own requests.
 var ownHeaders = []string{"content-length", "transfer-encoding", "connection"}
 
-func (c *checker) headers(h *language.Dict[language.Val[string]]) {
+func checkHeaders(c *checker, h *language.Dict[language.Val[string]]) {
 	seen := map[string]bool{}
 	for _, e := range h.Items() {
 		name := strings.ToLower(e.Key)
@@ -255,7 +252,7 @@ func isToken(s string) bool {
 	})
 }
 
-func (c *checker) tls(t *language.TLS) {
+func checkTLS(c *checker, t *language.TLS) {
 	if t == nil {
 		return
 	}
@@ -267,14 +264,14 @@ func (c *checker) tls(t *language.TLS) {
 		if cert {
 			has, needs = needs, has
 		}
-		c.under(t.At, has, source.Errorf(source.CodeMissing, "%q needs %q beside it", has, needs))
+		c.under(t.At, has, missing("%q needs %q beside it", has, needs))
 	}
 	if t.Verify != nil && t.Verify.V == "none" && t.CA != nil {
 		c.warn(t.At, "ca", source.CodeTLSUnused, "\"ca\" has no effect with verify: none", "")
 	}
 }
 
-func (c *checker) builtin(b *language.Builtin) {
+func checkBuiltin(c *checker, b *language.Builtin) {
 	if b == nil {
 		return
 	}
@@ -283,10 +280,10 @@ func (c *checker) builtin(b *language.Builtin) {
 	}
 	if s := b.Stall; s != nil {
 		if s.For != nil && s.For.V == 0 {
-			c.at(s.At, source.Errorf(source.CodeRange, "stall needs a time above 0s in `for`"))
+			c.at(s.At, outOfRange("stall needs a time above 0s in `for`"))
 		}
 		if s.Every != nil && s.For != nil && s.Every.V != 0 && s.Every.V <= s.For.V {
-			c.at(s.Every.At, source.Errorf(source.CodeRange, "every must be longer than for"))
+			c.at(s.Every.At, outOfRange("every must be longer than for"))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // inUnit is a number of a Dist: durations in seconds.
@@ -45,20 +44,20 @@ func checkSpread[T any](c *checker, at language.Place, s language.Spread[T]) {
 	}
 	shape := shapeOf(s)
 	if shape == "" {
-		c.at(at, source.Errorf(source.CodeMissing, "%s is no complete distribution", language.LastKey(at.Path)).
+		c.at(at, missing("%s is no complete distribution", language.LastKey(at.Path)).
 			Help("write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}"))
 		return
 	}
 	for _, key := range needs[shape] {
 		key, must := strings.CutPrefix(key, "!")
 		if must && !given[key] {
-			c.at(at, source.Errorf(source.CodeMissing, "shape %s needs %q", shape, key))
+			c.at(at, missing("shape %s needs %q", shape, key))
 		}
 		delete(given, key)
 	}
 	for _, key := range [...]string{"mean", "std", "min", "max"} {
 		if given[key] {
-			c.under(at, key, source.Errorf(source.CodeDoesNotFit, "%q does not fit shape %s", key, shape))
+			c.under(at, key, doesNotFit("%q does not fit shape %s", key, shape))
 		}
 	}
 	checkOrder(c, at, s, shape)
@@ -67,20 +66,20 @@ func checkSpread[T any](c *checker, at language.Place, s language.Spread[T]) {
 // checkOrder checks the numbers of a distribution against each other.
 func checkOrder[T any](c *checker, at language.Place, s language.Spread[T], shape string) {
 	if s.Min != nil && s.Max != nil && inUnit(s.Min.V) > inUnit(s.Max.V) {
-		c.at(s.Max.At, source.Errorf(source.CodeRange, "max is below min"))
+		c.at(s.Max.At, outOfRange("max is below min"))
 	}
 	if s.Std != nil && inUnit(s.Std.V) < 0 {
-		c.at(s.Std.At, source.Errorf(source.CodeRange, "std must be at least 0"))
+		c.at(s.Std.At, outOfRange("std must be at least 0"))
 	}
 	if s.Mean == nil {
 		return
 	}
 	mean := inUnit(s.Mean.V)
 	if (shape == "exponential" || shape == "lognormal") && mean <= 0 {
-		c.at(s.Mean.At, source.Errorf(source.CodeRange, "shape %s needs a mean above 0", shape))
+		c.at(s.Mean.At, outOfRange("shape %s needs a mean above 0", shape))
 	}
 	if s.Min != nil && mean < inUnit(s.Min.V) || s.Max != nil && mean > inUnit(s.Max.V) {
-		c.at(s.Mean.At, source.Errorf(source.CodeRange, "mean is not between min and max"))
+		c.at(s.Mean.At, outOfRange("mean is not between min and max"))
 	}
 }
 
@@ -102,18 +101,18 @@ func checkValues[T any](c *checker, s language.Spread[T], given map[string]bool)
 	at := s.Values.At
 	for _, key := range [...]string{"mean", "std", "min", "max"} {
 		if given[key] {
-			c.at(at, source.Errorf(source.CodeDoesNotFit, "\"values\" and %q do not fit together", key))
+			c.at(at, doesNotFit("\"values\" and %q do not fit together", key))
 		}
 	}
 	if s.Shape != nil {
-		c.at(s.Shape.At, source.Errorf(source.CodeDoesNotFit, "\"shape\" does not fit \"values\""))
+		c.at(s.Shape.At, doesNotFit("\"shape\" does not fit \"values\""))
 	}
 	if len(s.Values.List) == 0 && len(s.Values.Weights.Items()) == 0 {
-		c.at(at, source.Errorf(source.CodeMissing, "values is empty"))
+		c.at(at, missing("values is empty"))
 	}
 	for _, e := range s.Values.Weights.Items() {
 		if e.Value.At.Node != nil && !(e.Value.V > 0) {
-			c.at(e.Value.At, source.Errorf(source.CodeRange, "a weight must be above 0"))
+			c.at(e.Value.At, outOfRange("a weight must be above 0"))
 		}
 		if _, wrong := language.ReadKey[T](e.Key); wrong != nil {
 			c.under(s.Values.Weights.At, e.Key, wrong)

@@ -7,24 +7,24 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// effects warns of what a plan says and nothing can follow from. It is asked when the plan has no
+// checkEffects warns of what a plan says and nothing can follow from. It is asked when the plan has no
 // mistakes, which may hide where something is used. Targets and datasets that no stage uses are fine:
 // a variable may choose among them.
-func (c *checker) effects() {
+func checkEffects(c *checker, used map[string]bool) {
 	for _, t := range targetsOf(c.raw) {
-		c.targetEffects(t.Value)
+		checkTargetEffects(c, t.Value)
 	}
-	c.besideBodies()
+	checkBesideBodies(c)
 	for _, s := range c.raw.Flat {
 		for _, r := range s.Requests() {
 			ds, _ := pick(datasetsOf(c.raw), r.Data, "main")
 			if ds != nil && r.Expect != nil && ds.Generate != nil {
-				c.nothingExpected(r.Expect)
+				checkExpected(c, r.Expect)
 			}
 		}
 	}
 	for _, s := range c.raw.SLOs.Items() {
-		if !c.used[s.Key] {
+		if !used[s.Key] {
 			c.warn(
 				c.raw.SLOs.At, s.Key, source.CodeIdle,
 				fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "",
@@ -33,9 +33,9 @@ func (c *checker) effects() {
 	}
 }
 
-// besideBodies refuses keys that say how tensors are sent where all that they are for sends whole
+// checkBesideBodies refuses keys that say how tensors are sent where all that they are for sends whole
 // bodies, as they stand in their files. Keys of `defaults` may be for other stages.
-func (c *checker) besideBodies() {
+func checkBesideBodies(c *checker) {
 	type use struct {
 		at     language.Place
 		key    string
@@ -80,8 +80,8 @@ func (c *checker) besideBodies() {
 	}
 }
 
-// targetEffects are keys of a target that its URL or its other keys leave without effect.
-func (c *checker) targetEffects(t *language.Target) {
+// checkTargetEffects are keys of a target that its URL or its other keys leave without effect.
+func checkTargetEffects(c *checker, t *language.Target) {
 	if t.URL == nil {
 		return
 	}
@@ -91,8 +91,8 @@ func (c *checker) targetEffects(t *language.Target) {
 	}
 }
 
-// nothingExpected warns where outputs are to be compared and generated inputs have none to compare with.
-func (c *checker) nothingExpected(x *language.Expect) {
+// checkExpected warns where outputs are to be compared and generated inputs have none to compare with.
+func checkExpected(c *checker, x *language.Expect) {
 	for _, key := range [...]string{"outputs", "relative", "absolute", "sample"} {
 		e := x.At.Node.Entry(key)
 		if e == nil || key == "outputs" && !x.Outputs.V || key == "sample" && len(x.Fields.Items()) > 0 {

@@ -7,10 +7,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// expand puts the long form in the place of the short ones, before the defaults are filled in: `{slo:
-// NAME}` becomes the assertions of that name, `until: stable` its map, and a plan without data gets
-// `generate: random`.
-func (c *checker) expand() {
+// expander puts the long form in the place of the short ones, and knows which slos were used.
+type expander struct {
+	*checker
+	used map[string]bool // slos, by name
+}
+
+// expand works before the defaults are filled in: `{slo: NAME}` becomes the assertions of that name,
+// `until: stable` its map, and a plan without data gets `generate: random`.
+func (c *expander) expand() {
 	slos := c.raw.SLOs.Items()
 	for _, s := range slos {
 		for _, a := range *s.Value {
@@ -51,7 +56,7 @@ func (c *checker) expand() {
 }
 
 // useSLOs replaces the uses of slos by their assertions.
-func (c *checker) useSLOs(list []*language.Assertion, owner string) []*language.Assertion {
+func (c *expander) useSLOs(list []*language.Assertion, owner string) []*language.Assertion {
 	if list == nil {
 		return nil
 	}
@@ -70,7 +75,7 @@ func (c *checker) useSLOs(list []*language.Assertion, owner string) []*language.
 }
 
 // slo finds the assertions of a name.
-func (c *checker) slo(name *language.Val[string]) []*language.Assertion {
+func (c *expander) slo(name *language.Val[string]) []*language.Assertion {
 	var names []string
 	for _, s := range c.raw.SLOs.Items() {
 		if s.Key == name.V {
@@ -91,7 +96,7 @@ func (c *checker) slo(name *language.Val[string]) []*language.Assertion {
 }
 
 // expandWhile replaces the uses of slos in the conditions of levels and searches.
-func expandWhile[T language.Amount, X any](c *checker, q *language.Quantity[T, X]) {
+func expandWhile[T language.Amount, X any](c *expander, q *language.Quantity[T, X]) {
 	for _, w := range whiles(q) {
 		c.conditions(w)
 	}
@@ -109,7 +114,7 @@ func whiles[T language.Amount, X any](q *language.Quantity[T, X]) []*language.Co
 	return nil
 }
 
-func (c *checker) conditions(w *language.Conditions) {
+func (c *expander) conditions(w *language.Conditions) {
 	var all []*language.Condition
 	for _, e := range w.Many {
 		switch {

@@ -12,32 +12,30 @@ import (
 // A group of stages is one entry of `stages`; here its members are told apart from it and from each
 // other.
 
-// groups checks the groups of a plan.
-func (c *checker) groups() {
+// checkGroups checks the groups of a plan.
+func checkGroups(c *checker) {
 	for _, e := range c.raw.Stages {
 		if g := e.Group; g != nil {
-			c.group(g)
+			checkGroup(c, g)
 		}
 	}
 	for _, s := range c.raw.Flat {
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.Searches() {
 			c.at(u.Word.At,
-				source.Errorf(source.CodeDoesNotFit,
-					"a search does not last until the others have ended: it ends by itself").Help("say with `for` how long each trial lasts"))
+				doesNotFit("a search does not last until the others have ended: it ends by itself").Help("say with `for` how long each trial lasts"))
 		}
 		if u := s.Play.Until; s.Group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
 			c.at(u.Word.At,
-				source.Errorf(source.CodeDoesNotFit,
-					"`until: others` stands in a group only").Help("put the stage into `parallel`, or say how long it "+
+				doesNotFit("`until: others` stands in a group only").Help("put the stage into `parallel`, or say how long it "+
 					"lasts with `for`"))
 		}
 	}
 }
 
-func (c *checker) group(g *language.Group) {
+func checkGroup(c *checker, g *language.Group) {
 	if len(g.Parallel) == 0 && g.At.Node.Get("parallel") != nil {
 		if !c.Doubtful(g.At.Path + "/parallel") {
-			c.under(g.At, "parallel", source.Errorf(source.CodeMissing, "the group has no stages"))
+			c.under(g.At, "parallel", missing("the group has no stages"))
 		}
 		return
 	}
@@ -49,45 +47,45 @@ func (c *checker) group(g *language.Group) {
 	if !ends {
 		c.under(
 			g.At, "parallel",
-			source.Errorf(source.CodeDoesNotFit,
-				"every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
+			doesNotFit("every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
 		)
 	}
-	c.checkNeeds(g.Needs, nil, g)
+	checkNeeds(c, g.Needs, nil, g)
 }
 
 // checkNeeds checks the names that a stage, or a group when s is nil, waits for.
-func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g *language.Group) {
+func checkNeeds(c *checker, needs []*language.Val[string], s *language.Stage, g *language.Group) {
 	if len(needs) == 0 {
 		return
 	}
-	ids, never := c.raw.StageIDs()
+	all, never := c.raw.StageIDs()
 	c.unique(needs, "need")
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { // neither itself nor what starts with it
-		return s != nil && s.ID != nil && s.ID.V == id ||
-			g != nil &&
-				slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == id })
-	})
+	inGroup := func(id string) bool {
+		return g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return hasID(m, id) })
+	}
+	others := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return hasID(s, id) || inGroup(id) })
 	for _, need := range needs {
-		inside := g != nil &&
-			slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == need.V })
+		inside := inGroup(need.V)
+		_, known := never[need.V]
 		switch {
-		case s != nil && s.ID != nil && need.V == s.ID.V:
+		case hasID(s, need.V):
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "stage %q needs itself", need.V))
 		case inside && s == nil:
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "stage %q is a member of this group", need.V))
 		case inside:
 			c.at(need.At,
-				source.Errorf(source.CodeDoesNotFit, "stage %q is a member of the same group, and members start together",
+				doesNotFit("stage %q is a member of the same group, and members start together",
 					need.V).Help("take one of them out of the group, or let it start later with `delay`"))
-		case !known(never, need.V) && !c.raw.Unread():
+		case !known && !c.raw.Unread():
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "no stage is named %q", need.V).
-				Among(source.Nearest(need.V, ids), ids))
+				Among(source.Nearest(need.V, others), others))
 		case never[need.V]:
 			c.at(need.At, source.Warnf(source.CodeUnknownName, "stage %q never runs; nothing waits for it", need.V))
 		}
 	}
 }
+
+func hasID(s *language.Stage, id string) bool { return s != nil && s.ID != nil && s.ID.V == id }
 
 // nested words the mistake of a group in a group, which the schema sees as a key that a stage does
 // not have.
@@ -107,7 +105,7 @@ func nested(shape source.Diagnostics) source.Diagnostics {
 }
 
 // needsOf lists the stages that each stage waits for, in the order of flat: those that it and its
-// group wrote, without stages that never run; else the entry before.
+// checkGroup wrote, without stages that never run; else the entry before.
 func needsOf(p *language.Plan) [][]Need {
 	_, never := p.StageIDs()
 	all := make([][]Need, len(p.Flat))

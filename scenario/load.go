@@ -82,27 +82,25 @@ func (r *reading) read() *Plan {
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
 	d := language.NewDecoder(nil, r.Subs)
-	c := &checker{
-		Decoder: d, raw: &r.raw, values: r.Subs, planFile: r.File,
-		modelless: map[*language.Target]bool{}, used: map[string]bool{},
-	}
+	c := &checker{Decoder: d, raw: &r.raw, values: r.Subs, planFile: r.File}
+	x := &expander{checker: c, used: map[string]bool{}}
 	d.Learn(r.Diags)
 	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool {
 		return d.Spots[s.Pos] || r.Subs.IsUnset(r.Resolved.At(s.Path)) // its own mistake is reported
 	})
 	d.Learn(shape)
-	c.nulls(r.Resolved, "")
+	checkNulls(c, r.Resolved, "")
 	d.Learn(d.Diags)
 	d.DecodePlan(&r.raw, r.Resolved)
 	d.Learn(d.Diags)
-	c.expand()
+	x.expand()
 	language.FillDefaults(&r.raw)
-	c.plan()
+	checkPlan(c)
 	r.Diags = append(r.Diags, shape...)
 	r.Diags = append(r.Diags, d.Diags...)
 	if !r.Diags.HasErrors() && !r.Vars.Diags.HasErrors() {
 		d.Diags = nil
-		c.effects()
+		checkEffects(c, x.used)
 		r.Diags = append(r.Diags, d.Diags...)
 	}
 }
