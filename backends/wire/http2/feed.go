@@ -61,26 +61,6 @@ func (w *Wire) FeedIdle(b []byte) backends.Next {
 	return backends.NextKeep
 }
 
-// CloseReason implements backends.ConnWire.
-func (w *Wire) CloseReason() string {
-	switch {
-	case w.broken != "":
-		return w.broken
-	case w.goAwayReason == "" && w.maxStreams == 0:
-		return noStreams
-	}
-	return w.goAwayReason
-}
-
-const noStreams = "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise " +
-	"its limit"
-
-// usable reports whether the connection can carry another call. A connection without a call so far
-// may still get a stream limit above 0.
-func (w *Wire) usable() bool {
-	return w.broken == "" && !w.goingAway && w.stream+2 <= maxStreamID && (w.maxStreams > 0 || w.stream == 0)
-}
-
 // WantsWrite implements backends.ConnWire.
 func (w *Wire) WantsWrite() bool {
 	return len(w.pendingFrames) > 0 || w.hasUnsent() && min(w.connWindow, w.streamWindow) > 0
@@ -151,7 +131,7 @@ func (w *Wire) startFrame() {
 		w.broken = "the server sent a frame that is longer than it may be"
 	case in.blockStream != 0 && (in.kind != typeContinuation || in.stream != in.blockStream):
 		w.broken = "the server sent another frame within the fields of a reply"
-	case w.isIdleStream():
+	case w.isIdleStream(in):
 		w.broken = "the server sent a frame of a stream that was not opened"
 	case in.kind == typeData && in.stream == 0:
 		w.broken = "the server sent content that belongs to no stream"
@@ -167,27 +147,10 @@ func (w *Wire) startFrame() {
 // isCallStream reports whether the frame belongs to the call in flight.
 func (w *Wire) isCallStream() bool { return w.call != nil && w.in.stream == w.stream }
 
-// isIdleStream reports whether the frame is about a stream that has carried no call (RFC 9113
-// section 5.1). Unknown types are skipped, and priorities are ignored.
-func (w *Wire) isIdleStream() bool {
-	k := w.in.kind
-	return w.in.stream != 0 && (w.in.stream > w.stream || w.in.stream&1 == 0) &&
-		(k == typeData || k == typeHeaders || k == typeReset || k == typeWindow)
-}
-
 // isReply reports whether the frame is a part of the reply to the call in flight.
 func (w *Wire) isReply() bool {
 	return w.isCallStream() &&
 		(w.in.kind == typeData || w.in.kind == typeHeaders || w.in.kind == typeContinuation)
-}
-
-// returnWindow gives the server window for n more received bytes, in large batches. The window of a
-// stream is larger than any message.
-func (w *Wire) returnWindow(n int) {
-	if w.unreturned += int64(n); w.unreturned >= windowRefill {
-		w.pendingFrames = appendWindow(w.pendingFrames, 0, uint32(w.unreturned))
-		w.unreturned = 0
-	}
 }
 
 // takePayload reads the frame's payload from b, and returns the rest of b.
@@ -246,11 +209,11 @@ func (w *Wire) endFrame(p []byte) {
 	case typeReset:
 		w.reset(p)
 	case typeSettings:
-		w.settings(p)
+		w.settings(in, p)
 	case typePush:
 		w.broken = "the server pushed a reply that was not requested"
 	case typePing:
-		w.ping(p)
+		w.ping(in, p)
 	case typeGoAway:
 		w.goAway(p)
 	case typeWindow:
@@ -309,7 +272,7 @@ func (w *Wire) decode(block []byte) {
 		return
 	}
 	if w.isCallStream() {
-		w.handleFields()
+		w.handleFields(w.in.blockEnds)
 	}
 }
 
@@ -320,52 +283,6 @@ func (w *Wire) reset(p []byte) {
 		w.broken = "the server sent a RST_STREAM frame that cannot be read"
 	case w.isCallStream() && w.verdict == backends.NextMore:
 		w.failReset(binary.BigEndian.Uint32(p))
-	}
-}
-
-func (w *Wire) settings(p []byte) {
-	if w.in.stream != 0 || len(p)%6 != 0 || w.in.flags&flagAck != 0 && len(p) > 0 {
-		w.broken = "the server sent a SETTINGS frame that cannot be read"
-		return
-	}
-	if w.in.flags&flagAck != 0 {
-		return
-	}
-	for ; len(p) > 0; p = p[6:] {
-		switch v := binary.BigEndian.Uint32(p[2:]); binary.BigEndian.Uint16(p) {
-		case settingStreams:
-			w.maxStreams = v
-		case settingHeaderList:
-			w.maxHeaderList = v
-		case settingWindow:
-			if v > maxWindow {
-				w.broken = "the server set a window that is too large"
-				return
-			}
-			w.streamWindow += int64(v) - w.initialWindow
-			w.initialWindow = int64(v)
-		case settingFrame:
-			if v < minFrameLimit || v > maxFrameLimit {
-				w.broken = "the server set a length of frames that is not allowed"
-				return
-			}
-			w.maxFrame = int(v)
-		case settingTable:
-			if v < defaultTable && !w.tableDisabled {
-				w.tableDisabled, w.tableHead = true, nil
-			}
-		}
-	}
-	w.gotSettings = true
-	w.pendingFrames = appendHead(w.pendingFrames, 0, typeSettings, flagAck, 0)
-}
-
-func (w *Wire) ping(p []byte) {
-	switch {
-	case len(p) != 8 || w.in.stream != 0:
-		w.broken = "the server sent a PING frame that cannot be read"
-	case w.in.flags&flagAck == 0:
-		w.pendingFrames = append(appendHead(w.pendingFrames, 8, typePing, flagAck, 0), p...)
 	}
 }
 
@@ -384,14 +301,6 @@ func (w *Wire) goAway(p []byte) {
 	default:
 		w.verdict = backends.NextStale
 	}
-}
-
-// withGoAwayReason returns the end of a note: the reason that the server gave in GOAWAY, or "".
-func (w *Wire) withGoAwayReason() string {
-	if w.goAwayReason == "" {
-		return ""
-	}
-	return ": " + w.goAwayReason
 }
 
 func (w *Wire) windowUpdate(p []byte) {

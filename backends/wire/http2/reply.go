@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// reply is the received part of a call's reply.
+// reply is the call in flight and the received part of its reply.
 //
 //	phase    frames of the call's stream                       then
 //	head     HEADERS (1xx: again)                              content; the end, with END_STREAM
@@ -21,6 +21,12 @@ import (
 //
 // Frames after the end belong to no call.
 type reply struct {
+	judge    Judge
+	slot     int
+	call     *backends.Call // nil: none
+	sample   *backends.Sample
+	maxReply int64 // limit of the reply message in bytes, compressed and decoded
+
 	readAt   int64         // time of the read
 	verdict  backends.Next // NextMore until the end
 	gotFrame bool          // a frame was received
@@ -56,77 +62,78 @@ type blockFields struct {
 func (f *blockFields) clear() { *f = blockFields{} }
 
 // field takes a field of the block being read.
-func (w *Wire) field(f hpack.HeaderField) {
+func (r *reply) field(f hpack.HeaderField) {
 	if f.IsPseudo() {
-		w.parsed.malformed = w.parsed.malformed || w.parsed.sawRegular || w.parsed.status != "" ||
+		r.parsed.malformed = r.parsed.malformed || r.parsed.sawRegular || r.parsed.status != "" ||
 			f.Name != ":status"
 	} else {
-		w.parsed.sawRegular = true
+		r.parsed.sawRegular = true
 	}
 	switch f.Name {
 	case ":status":
-		w.parsed.status = f.Value
+		r.parsed.status = f.Value
 	case "content-type":
-		w.parsed.contentType = f.Value
+		r.parsed.contentType = f.Value
 	case "grpc-encoding":
-		w.parsed.encoding = f.Value
+		r.parsed.encoding = f.Value
 	case "grpc-status":
-		w.parsed.code, w.parsed.hasStatus = f.Value, true
+		r.parsed.code, r.parsed.hasStatus = f.Value, true
 	case "grpc-message":
-		w.parsed.message = f.Value
+		r.parsed.message = f.Value
 	}
 }
 
 // stampFirst stamps the first frame of a reply.
-func (w *Wire) stampFirst() {
-	if !w.gotFrame {
-		w.gotFrame = true
-		w.sample.FirstByte = w.readAt
+func (r *reply) stampFirst() {
+	if !r.gotFrame {
+		r.gotFrame = true
+		r.sample.FirstByte = r.readAt
 	}
 }
 
-// handleFields handles a block of the call's reply: its head, its trailers, or both in one.
-func (w *Wire) handleFields() {
-	f := &w.parsed
+// handleFields handles a block of the call's reply: its head, its trailers, or both in one; ends: the
+// stream ends with it.
+func (r *reply) handleFields(ends bool) {
+	f := &r.parsed
 	switch {
-	case w.verdict != backends.NextMore:
-	case f.malformed, !w.gotHead && f.status == "", w.gotHead && w.in.blockEnds && f.status != "":
-		w.fail(backends.Protocol, "the server sent fields without one :status in front, or trailers with one")
-	case w.in.blockEnds && (w.gotHead || f.hasStatus):
-		w.trailers()
-	case w.gotHead:
-		w.fail(backends.Protocol, "the server sent trailers that do not end the reply")
-	case len(f.status) == 3 && f.status[0] == '1' && !w.in.blockEnds:
+	case r.verdict != backends.NextMore:
+	case f.malformed, !r.gotHead && f.status == "", r.gotHead && ends && f.status != "":
+		r.fail(backends.Protocol, "the server sent fields without one :status in front, or trailers with one")
+	case ends && (r.gotHead || f.hasStatus):
+		r.trailers()
+	case r.gotHead:
+		r.fail(backends.Protocol, "the server sent trailers that do not end the reply")
+	case len(f.status) == 3 && f.status[0] == '1' && !ends:
 	case f.status != "200":
-		w.failHTTP(f.status)
+		r.failHTTP(f.status)
 	case !strings.HasPrefix(f.contentType, "application/grpc"):
-		w.fail(backends.Protocol, "the reply is not gRPC: its content-type is "+strconv.Quote(f.contentType))
-	case w.in.blockEnds:
-		w.fail(backends.Protocol, "the server ended the call without a status")
+		r.fail(backends.Protocol, "the reply is not gRPC: its content-type is "+strconv.Quote(f.contentType))
+	case ends:
+		r.fail(backends.Protocol, "the server ended the call without a status")
 	default:
-		w.gotHead, w.encoding = true, f.encoding
+		r.gotHead, r.encoding = true, f.encoding
 	}
 }
 
 // trailers ends the call with the server's status.
-func (w *Wire) trailers() {
-	code, err := strconv.ParseInt(w.parsed.code, 10, 32)
+func (r *reply) trailers() {
+	code, err := strconv.ParseInt(r.parsed.code, 10, 32)
 	switch {
-	case !w.parsed.hasStatus:
-		w.fail(backends.Protocol, "the server ended the call without a status")
+	case !r.parsed.hasStatus:
+		r.fail(backends.Protocol, "the server ended the call without a status")
 	case err != nil || code < 0:
-		w.fail(backends.Protocol,
-			"the server ended the call with a status that is not a number: "+strconv.Quote(w.parsed.code))
+		r.fail(backends.Protocol,
+			"the server ended the call with a status that is not a number: "+strconv.Quote(r.parsed.code))
 	case code != 0:
-		w.finishStatus(int32(code), unescape(w.parsed.message))
+		r.finishStatus(int32(code), unescape(r.parsed.message))
 	default:
-		w.finishOK()
+		r.finishOK()
 	}
 }
 
 // failHTTP ends a call that was answered by plain HTTP, by a proxy for example. The codes follow
 // gRPC's mapping (http-grpc-status-mapping.md of the gRPC project).
-func (w *Wire) failHTTP(status string) {
+func (r *reply) failHTTP(status string) {
 	code := int32(unknown)
 	switch status {
 	case "400":
@@ -140,64 +147,64 @@ func (w *Wire) failHTTP(status string) {
 	case "429", "502", "503", "504":
 		code = unavailable
 	}
-	w.finishStatus(code, "the reply is not gRPC: HTTP status "+status)
-	if w.verdict == backends.NextKeep {
-		w.verdict = backends.NextClose // its content, if any, is unused
+	r.finishStatus(code, "the reply is not gRPC: HTTP status "+status)
+	if r.verdict == backends.NextKeep {
+		r.verdict = backends.NextClose // its content, if any, is unused
 	}
 }
 
 // contentEnd handles END_STREAM on content, which a valid reply does not have.
-func (w *Wire) contentEnd() {
-	if w.verdict == backends.NextMore {
-		w.fail(backends.Protocol, "the server ended the call without a status")
+func (r *reply) contentEnd() {
+	if r.verdict == backends.NextMore {
+		r.fail(backends.Protocol, "the server ended the call without a status")
 	}
 }
 
 // content takes a part of the message.
-func (w *Wire) content(p []byte) {
+func (r *reply) content(p []byte) {
 	switch {
-	case w.verdict != backends.NextMore:
+	case r.verdict != backends.NextMore:
 		return
-	case !w.gotHead:
-		w.fail(backends.Protocol, "the server sent content before the head of the reply")
+	case !r.gotHead:
+		r.fail(backends.Protocol, "the server sent content before the head of the reply")
 		return
-	case w.view == nil && len(w.body) == 0:
-		w.view = p
+	case r.view == nil && len(r.body) == 0:
+		r.view = p
 	default:
-		w.keepView()
-		w.body = buffer.Append(w.body, p, w.maxReply+prefixSize)
+		r.keepView()
+		r.body = buffer.Append(r.body, p, r.maxReply+prefixSize)
 	}
-	have := w.message()
+	have := r.message()
 	if len(have) < prefixSize {
 		return
 	}
 	switch size := int64(binary.BigEndian.Uint32(have[1:])); {
-	case size > w.maxReply:
-		w.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
+	case size > r.maxReply:
+		r.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
 	case size < int64(len(have)-prefixSize): // fails at once: what arrives without an end is not to be kept
-		w.fail(backends.Protocol, "the server sent more than one message")
+		r.fail(backends.Protocol, "the server sent more than one message")
 	}
 }
 
 // message returns the received part of the message, with its prefix.
-func (w *Wire) message() []byte {
-	if len(w.body) > 0 {
-		return w.body
+func (r *reply) message() []byte {
+	if len(r.body) > 0 {
+		return r.body
 	}
-	return w.view
+	return r.view
 }
 
 // keepView copies content from the buffer of a finished read.
-func (w *Wire) keepView() {
-	if len(w.view) == 0 {
+func (r *reply) keepView() {
+	if len(r.view) == 0 {
 		return
 	}
-	n := len(w.view)
+	n := len(r.view)
 	if n >= prefixSize {
-		n = max(n, prefixSize+int(binary.BigEndian.Uint32(w.view[1:])))
+		n = max(n, prefixSize+int(binary.BigEndian.Uint32(r.view[1:])))
 	}
-	w.body = append(buffer.Grow(w.body, min(n, maxGrow), w.maxReply+prefixSize), w.view...)
-	w.view = nil
+	r.body = append(buffer.Grow(r.body, min(n, maxGrow), r.maxReply+prefixSize), r.view...)
+	r.view = nil
 }
 
 // maxGrow is the most bytes that are allocated at once for an announced message: more only after
@@ -205,46 +212,46 @@ func (w *Wire) keepView() {
 const maxGrow = 1 << 20
 
 // finishOK ends a call whose status is OK.
-func (w *Wire) finishOK() {
-	have := w.message()
+func (r *reply) finishOK() {
+	have := r.message()
 	if len(have) < prefixSize {
-		w.fail(backends.Protocol, "the server answered OK without a whole message")
+		r.fail(backends.Protocol, "the server answered OK without a whole message")
 		return
 	}
 	size, packed := int(binary.BigEndian.Uint32(have[1:])), have[0]
 	have = have[prefixSize:]
 	switch {
 	case size > len(have):
-		w.fail(backends.Protocol, "the server answered OK, but the message is incomplete")
+		r.fail(backends.Protocol, "the server answered OK, but the message is incomplete")
 		return
 	case packed > 1:
-		w.fail(backends.Protocol, "the message has a prefix that cannot be read")
+		r.fail(backends.Protocol, "the message has a prefix that cannot be read")
 		return
-	case packed == 1 && w.encoding != coding.Gzip && w.encoding != coding.Deflate:
-		w.fail(backends.Protocol,
-			"the message is compressed with a coding that was not requested: "+strconv.Quote(w.encoding))
+	case packed == 1 && r.encoding != coding.Gzip && r.encoding != coding.Deflate:
+		r.fail(backends.Protocol,
+			"the message is compressed with a coding that was not requested: "+strconv.Quote(r.encoding))
 		return
 	case packed == 1:
 		var ok bool
-		if have, ok = w.decompress(have); !ok {
+		if have, ok = r.decompress(have); !ok {
 			return
 		}
 	}
-	s := w.sample
-	s.LastByte, s.Responses, s.Status, w.verdict = w.readAt, 1, 0, backends.NextKeep
-	w.single[0] = have
-	w.o.Judge.Reply(w.call, w.single[:], s)
-	w.single[0] = nil
+	s := r.sample
+	s.LastByte, s.Responses, s.Status, r.verdict = r.readAt, 1, 0, backends.NextKeep
+	r.single[0] = have
+	r.judge.Reply(r.call, r.single[:], s)
+	r.single[0] = nil
 }
 
 // decompress decodes the message; ok is false on an error, which ends the call.
-func (w *Wire) decompress(packed []byte) (plain []byte, ok bool) {
-	plain, err := w.decoder.Read(w.encoding, packed, w.maxReply+1)
+func (r *reply) decompress(packed []byte) (plain []byte, ok bool) {
+	plain, err := r.decoder.Read(r.encoding, packed, r.maxReply+1)
 	switch {
 	case err != nil:
-		w.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
-	case int64(len(plain)) > w.maxReply:
-		w.tooLarge("has more bytes when it is decompressed")
+		r.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
+	case int64(len(plain)) > r.maxReply:
+		r.tooLarge("has more bytes when it is decompressed")
 	default:
 		return plain, true
 	}
@@ -252,52 +259,52 @@ func (w *Wire) decompress(packed []byte) (plain []byte, ok bool) {
 }
 
 // tooLarge ends a call whose reply is over the client's limit.
-func (w *Wire) tooLarge(what string) {
-	w.failStatus(resourceExhausted, " (client side, max_message)",
-		"the reply "+what+", the limit is "+strconv.FormatInt(w.maxReply, 10))
-	w.verdict = backends.NextBroken
+func (r *reply) tooLarge(what string) {
+	r.failStatus(resourceExhausted, " (client side, max_message)",
+		"the reply "+what+", the limit is "+strconv.FormatInt(r.maxReply, 10))
+	r.verdict = backends.NextBroken
 }
 
 // finishStatus ends a call with a status of the server's that is not OK.
-func (w *Wire) finishStatus(code int32, message string) {
-	if code != cancelled && w.o.Judge.Accepts(w.call, code) {
-		s := w.sample
-		s.LastByte, s.Responses, s.Status, w.verdict = w.readAt, 1, code, backends.NextKeep
+func (r *reply) finishStatus(code int32, message string) {
+	if code != cancelled && r.judge.Accepts(r.call, code) {
+		s := r.sample
+		s.LastByte, s.Responses, s.Status, r.verdict = r.readAt, 1, code, backends.NextKeep
 		return
 	}
 	side := ""
 	if code == resourceExhausted {
 		side = " (server side)"
 	}
-	w.failStatus(code, side, message)
+	r.failStatus(code, side, message)
 }
 
 // failStatus ends a call with a status that is not OK, and its message.
-func (w *Wire) failStatus(code int32, side, message string) {
-	w.fail(backends.Status, statusName(code)+side+": "+message)
-	w.sample.Status, w.verdict = code, backends.NextKeep
+func (r *reply) failStatus(code int32, side, message string) {
+	r.fail(backends.Status, statusName(code)+side+": "+message)
+	r.sample.Status, r.verdict = code, backends.NextKeep
 	if code == cancelled {
-		w.sample.Class = backends.Cancelled
+		r.sample.Class = backends.Cancelled
 	}
 }
 
 // failReset ends a call that the server cut off with RST_STREAM.
-func (w *Wire) failReset(code uint32) {
+func (r *reply) failReset(code uint32) {
 	switch {
-	case code == errorRefused && !w.gotHead:
-		w.verdict = backends.NextStale
+	case code == errorRefused && !r.gotHead:
+		r.verdict = backends.NextStale
 	case code == errorCancel:
-		w.failStatus(cancelled, "", "the server sent RST_STREAM with "+codeName(code))
+		r.failStatus(cancelled, "", "the server sent RST_STREAM with "+codeName(code))
 	default:
-		w.fail(backends.Protocol, "the server cut the call off: RST_STREAM with "+codeName(code))
-		w.sample.Status, w.verdict = internal, backends.NextKeep
+		r.fail(backends.Protocol, "the server cut the call off: RST_STREAM with "+codeName(code))
+		r.sample.Status, r.verdict = internal, backends.NextKeep
 	}
 }
 
 // fail ends a call; the connection is closed.
-func (w *Wire) fail(class backends.ErrorClass, note string) {
-	s := w.sample
-	s.LastByte, s.Class = w.readAt, class
+func (r *reply) fail(class backends.ErrorClass, note string) {
+	s := r.sample
+	s.LastByte, s.Class = r.readAt, class
 	s.SetNote([]byte(note))
-	w.verdict = backends.NextBroken
+	r.verdict = backends.NextBroken
 }

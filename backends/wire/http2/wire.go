@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/wire/protow"
 	"golang.org/x/net/http2/hpack"
 )
 
@@ -40,19 +39,7 @@ type Wire struct {
 
 	connection
 	in incoming
-
-	// The call in flight.
-	slot         int
-	call         *backends.Call // nil: none
-	sample       *backends.Sample
-	maxReply     int64    // limit of the reply message in bytes, compressed and decoded
-	streamWindow int64    // bytes that the server accepts on the stream
-	pieces       [][]byte // the message, of which the first piece that is not sent …
-	firstPiece   int      // … has this index
-	unsent       int      // bytes not sent yet
-	prefix       [prefixSize]byte
-	head         []byte // of the call, holes filled
-	tail         []byte
+	outgoing
 	reply
 
 	// The bytes to write next.
@@ -61,35 +48,9 @@ type Wire struct {
 	writeBatch [][]byte
 }
 
-// connection is the state of the connection.
-type connection struct {
-	gotSettings      bool // the server's first SETTINGS were received
-	goingAway        bool // GOAWAY: the server accepts no calls after lastAccepted
-	lastAccepted     uint32
-	goAwayReason     string // "" if it gave none
-	broken           string // how the server broke the protocol; "" if it did not
-	connWindow       int64  // bytes that the server accepts on the connection
-	initialWindow    int64  // … and on a new stream
-	maxFrame         int    // the longest frame that it accepts
-	tableHead        *Head  // held by the server's table
-	tableDisabled    bool   // its table is smaller than the default, so it is not used
-	tableDisableSent bool   // … and the server was notified
-	unreturned       int64  // content bytes received and not returned to the window
-	pendingFrames    []byte // frames to be sent
-	stream           uint32 // number of the call's stream, or of the one before
-	maxStreams       uint32 // concurrent streams that the server allows
-	// Bytes of a call's header fields that the server allows, as RFC 9113 section 6.5.2 counts them
-	maxHeaderList uint32
-}
-
-// noTable tells a server that its table is not used (RFC 7541 section 6.3).
-const noTable = 0x20
-
-const prefixSize = 5 // of a message: a compression flag and its length
-
 // New returns the wire of one connection.
 func New(o Options) *Wire {
-	w := &Wire{o: o}
+	w := &Wire{o: o, reply: reply{judge: o.Judge}}
 	w.Reset()
 	return w
 }
@@ -124,62 +85,11 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 	w.streamWindow = w.initialWindow
 	w.maxReply = min(cmp.Or(c.MaxReply, backends.ReplyLimit), maxWindow)
 	w.clear()
-	w.compose(&f)
+	w.compose(c, &f, w.o.Compressed)
 	block, now := head.block(w.tableHead, w.tableSize())
 	w.tableHead = now
 	w.front = w.appendFields(w.front[:0], block)
 	return w.appendCall()
-}
-
-// tableSize returns the bytes of the server's table that the client may use.
-func (w *Wire) tableSize() int {
-	if w.tableDisabled {
-		return 0
-	}
-	return defaultTable
-}
-
-// appendFields appends the header block of the call: one frame, and CONTINUATION frames if that is
-// too short.
-func (w *Wire) appendFields(dst, block []byte) []byte {
-	if w.tableDisabled && !w.tableDisableSent {
-		w.tableDisableSent = true
-		block = append([]byte{noTable}, block...)
-	}
-	for kind := typeHeaders; ; kind = typeContinuation {
-		n := min(len(block), w.maxFrame)
-		flags := byte(0)
-		if n == len(block) {
-			flags = flagEndHeaders
-		}
-		dst = append(appendHead(dst, n, kind, flags, w.stream), block[:n]...)
-		if block = block[n:]; flags != 0 {
-			return dst
-		}
-	}
-}
-
-// compose builds the message: prefix, body, head, tail.
-func (w *Wire) compose(f *backends.Fields) {
-	c := w.call
-	w.head = append(w.head[:0], c.Head...)
-	for _, h := range c.Holes {
-		protow.Fill(w.head[h.At:int(h.At)+int(h.Width)], h.Field, f)
-	}
-	w.tail = w.tail[:0]
-	if c.Seal != nil {
-		w.tail = c.Seal.AppendTrailer(w.tail, w.head)
-	}
-	w.pieces = append(append(append(w.pieces[:0], w.prefix[:]), c.Body...), w.head, w.tail)
-	w.firstPiece, w.unsent = 0, 0
-	for _, p := range w.pieces {
-		w.unsent += len(p)
-	}
-	n := w.unsent - prefixSize
-	w.prefix = [prefixSize]byte{0, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
-	if w.o.Compressed {
-		w.prefix[0] = 1
-	}
 }
 
 // appendCall returns the frames that may be sent of the call, after the bytes already in front.
@@ -205,44 +115,7 @@ func (w *Wire) appendCall() ([]byte, [][]byte) {
 		at := len(w.heads)
 		w.heads = appendHead(w.heads, size, typeData, w.endFlags(size), w.stream)
 		w.writeBatch = append(w.writeBatch, w.heads[at:])
-		w.sharePieces(size)
+		w.writeBatch = w.share(w.writeBatch, size)
 	}
 	return w.front, w.writeBatch
-}
-
-// endFlags returns the flags of a frame with size bytes of the unsent part.
-func (w *Wire) endFlags(size int) byte {
-	if size == w.unsent {
-		return flagEndStream
-	}
-	return 0
-}
-
-// copyTo appends n bytes of the unsent part to dst.
-func (w *Wire) copyTo(dst []byte, n int) []byte {
-	for n > 0 {
-		p := w.takePiece(n)
-		dst, n = append(dst, p...), n-len(p)
-	}
-	return dst
-}
-
-// sharePieces adds n bytes of the unsent part to the write, without a copy.
-func (w *Wire) sharePieces(n int) {
-	for n > 0 {
-		p := w.takePiece(n)
-		w.writeBatch, n = append(w.writeBatch, p), n-len(p)
-	}
-}
-
-// takePiece removes and returns up to n bytes, all of one piece, of the unsent part, which has at
-// least n.
-func (w *Wire) takePiece(n int) []byte {
-	for len(w.pieces[w.firstPiece]) == 0 {
-		w.firstPiece++
-	}
-	p := w.pieces[w.firstPiece][:min(n, len(w.pieces[w.firstPiece]))]
-	w.pieces[w.firstPiece] = w.pieces[w.firstPiece][len(p):]
-	w.unsent -= len(p)
-	return p
 }

@@ -1,0 +1,149 @@
+package http2
+
+import (
+	"encoding/binary"
+)
+
+// connection is the state of the connection.
+type connection struct {
+	gotSettings      bool // the server's first SETTINGS were received
+	goingAway        bool // GOAWAY: the server accepts no calls after lastAccepted
+	lastAccepted     uint32
+	goAwayReason     string // "" if it gave none
+	broken           string // how the server broke the protocol; "" if it did not
+	connWindow       int64  // bytes that the server accepts on the connection
+	streamWindow     int64  // … on the call's stream
+	initialWindow    int64  // … and on a new stream
+	maxFrame         int    // the longest frame that it accepts
+	tableHead        *Head  // held by the server's table
+	tableDisabled    bool   // its table is smaller than the default, so it is not used
+	tableDisableSent bool   // … and the server was notified
+	unreturned       int64  // content bytes received and not returned to the window
+	pendingFrames    []byte // frames to be sent
+	stream           uint32 // number of the call's stream, or of the one before
+	maxStreams       uint32 // concurrent streams that the server allows
+	// Bytes of a call's header fields that the server allows, as RFC 9113 section 6.5.2 counts them
+	maxHeaderList uint32
+}
+
+// noTable tells a server that its table is not used (RFC 7541 section 6.3).
+const noTable = 0x20
+
+// tableSize returns the bytes of the server's table that the client may use.
+func (c *connection) tableSize() int {
+	if c.tableDisabled {
+		return 0
+	}
+	return defaultTable
+}
+
+// appendFields appends the header block of the call: one frame, and CONTINUATION frames if that is
+// too short.
+func (c *connection) appendFields(dst, block []byte) []byte {
+	if c.tableDisabled && !c.tableDisableSent {
+		c.tableDisableSent = true
+		block = append([]byte{noTable}, block...)
+	}
+	for kind := typeHeaders; ; kind = typeContinuation {
+		n := min(len(block), c.maxFrame)
+		flags := byte(0)
+		if n == len(block) {
+			flags = flagEndHeaders
+		}
+		dst = append(appendHead(dst, n, kind, flags, c.stream), block[:n]...)
+		if block = block[n:]; flags != 0 {
+			return dst
+		}
+	}
+}
+
+// usable reports whether the connection can carry another call. A connection without a call so far
+// may still get a stream limit above 0.
+func (c *connection) usable() bool {
+	return c.broken == "" && !c.goingAway && c.stream+2 <= maxStreamID && (c.maxStreams > 0 || c.stream == 0)
+}
+
+// CloseReason implements backends.ConnWire.
+func (c *connection) CloseReason() string {
+	switch {
+	case c.broken != "":
+		return c.broken
+	case c.goAwayReason == "" && c.maxStreams == 0:
+		return noStreams
+	}
+	return c.goAwayReason
+}
+
+const noStreams = "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise " +
+	"its limit"
+
+// withGoAwayReason returns the end of a note: the reason that the server gave in GOAWAY, or "".
+func (c *connection) withGoAwayReason() string {
+	if c.goAwayReason == "" {
+		return ""
+	}
+	return ": " + c.goAwayReason
+}
+
+// isIdleStream reports whether the frame is about a stream that has carried no call (RFC 9113
+// section 5.1). Unknown types are skipped, and priorities are ignored.
+func (c *connection) isIdleStream(in *incoming) bool {
+	k := in.kind
+	return in.stream != 0 && (in.stream > c.stream || in.stream&1 == 0) &&
+		(k == typeData || k == typeHeaders || k == typeReset || k == typeWindow)
+}
+
+// returnWindow gives the server window for n more received bytes, in large batches. The window of a
+// stream is larger than any message.
+func (c *connection) returnWindow(n int) {
+	if c.unreturned += int64(n); c.unreturned >= windowRefill {
+		c.pendingFrames = appendWindow(c.pendingFrames, 0, uint32(c.unreturned))
+		c.unreturned = 0
+	}
+}
+
+func (c *connection) settings(in *incoming, p []byte) {
+	if in.stream != 0 || len(p)%6 != 0 || in.flags&flagAck != 0 && len(p) > 0 {
+		c.broken = "the server sent a SETTINGS frame that cannot be read"
+		return
+	}
+	if in.flags&flagAck != 0 {
+		return
+	}
+	for ; len(p) > 0; p = p[6:] {
+		switch v := binary.BigEndian.Uint32(p[2:]); binary.BigEndian.Uint16(p) {
+		case settingStreams:
+			c.maxStreams = v
+		case settingHeaderList:
+			c.maxHeaderList = v
+		case settingWindow:
+			if v > maxWindow {
+				c.broken = "the server set a window that is too large"
+				return
+			}
+			c.streamWindow += int64(v) - c.initialWindow
+			c.initialWindow = int64(v)
+		case settingFrame:
+			if v < minFrameLimit || v > maxFrameLimit {
+				c.broken = "the server set a length of frames that is not allowed"
+				return
+			}
+			c.maxFrame = int(v)
+		case settingTable:
+			if v < defaultTable && !c.tableDisabled {
+				c.tableDisabled, c.tableHead = true, nil
+			}
+		}
+	}
+	c.gotSettings = true
+	c.pendingFrames = appendHead(c.pendingFrames, 0, typeSettings, flagAck, 0)
+}
+
+func (c *connection) ping(in *incoming, p []byte) {
+	switch {
+	case len(p) != 8 || in.stream != 0:
+		c.broken = "the server sent a PING frame that cannot be read"
+	case in.flags&flagAck == 0:
+		c.pendingFrames = append(appendHead(c.pendingFrames, 8, typePing, flagAck, 0), p...)
+	}
+}
