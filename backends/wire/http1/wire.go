@@ -69,25 +69,35 @@ type Wire struct {
 	stream Streamer // the judge, if it is a Streamer
 	o      Options
 
-	call         *backends.Call
-	sample       *backends.Sample
-	slot         int
-	head         []byte // own copy of headOf's head, holes patched
-	headOf       *backends.Call
-	tail         []byte // end of a sealed request; sealed holds its body and this tail
-	sealed       [][]byte
-	noBody       bool // the request is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
-	requestClose bool // the request says close (RFC 9112 section 9.6)
-	close        bool // the connection must not be used after the reply
+	request
+	phase phase
+	close bool // the connection must not be used after the reply
+	note  [backends.NoteSize]byte
 
-	phase     phase
 	acc       []byte // the head, or the part of it that has arrived
 	cached    cachedHead
 	h         Header
 	status    int
 	firstByte int64 // time of the first byte of this head
 	gotByte   bool  // a byte of a reply has arrived, interim replies included
+	content
+}
 
+// request is the request in flight, and the bytes that send it.
+type request struct {
+	call      *backends.Call
+	sample    *backends.Sample
+	slot      int
+	head      []byte // own copy of headOf's head, holes patched
+	headOf    *backends.Call
+	noBody    bool   // it is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
+	saysClose bool   // it says close (RFC 9112 section 9.6)
+	tail      []byte // end of a sealed request; sealed holds its body and this tail
+	sealed    [][]byte
+}
+
+// content is the content of a reply as far as it was read.
+type content struct {
 	maxContent int64 // limit of content bytes
 	abandoned  bool  // the judge of a stream has ended the request
 	size       int64 // content bytes so far
@@ -102,7 +112,6 @@ type Wire struct {
 	chunk       chunkLine
 	trailerLine int // trailer: bytes of the line so far that are not line ends
 	trailerSize int // trailer: bytes
-	note        [backends.NoteSize]byte
 }
 
 type phase uint8
@@ -138,14 +147,13 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		w.head = append(w.head[:0], c.Head...)
 		w.headOf = c
 		w.noBody = bytes.HasPrefix(c.Head, headMethod)
-		w.requestClose = bytes.Contains(fieldsOf(c.Head), connectionClose)
+		w.saysClose = bytes.Contains(fieldsOf(c.Head), connectionClose)
 	}
 	for _, h := range c.Holes {
 		fill(w.head[h.At:int(h.At)+int(h.Width)], h.Field, &f)
 	}
 	w.call, w.sample, w.slot = c, s, slot
-	w.maxContent = cmp.Or(c.MaxReply, backends.ReplyLimit)
-	w.gotByte, w.close = false, w.requestClose
+	w.gotByte, w.close = false, w.saysClose
 	w.startHead()
 	if c.Seal != nil {
 		w.tail = c.Seal.AppendTrailer(w.tail[:0], w.head)
@@ -161,12 +169,10 @@ func (w *Wire) Reset() { w.sample, w.call = nil, nil }
 // startHead prepares for a head: the reply's, or the one after an interim reply.
 func (w *Wire) startHead() {
 	w.phase, w.status = inHead, 0
-	w.acc, w.body, w.h = w.acc[:0], buffer.Reuse(w.body), Header{}
-	w.size, w.bytesLeft, w.keepBytes, w.judgeBytes = 0, 0, 0, 0
-	w.last = 0
-	w.streaming, w.eventsFull = false, false
-	w.chunk = chunkLine{}
-	w.trailerLine, w.trailerSize = 0, 0
+	w.acc, w.h = w.acc[:0], Header{}
+	w.content = content{
+		maxContent: cmp.Or(w.call.MaxReply, backends.ReplyLimit), body: buffer.Reuse(w.body),
+	}
 }
 
 // fieldsOf returns the part of a request that can contain fields: all before the first empty line.

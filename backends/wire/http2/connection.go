@@ -2,6 +2,8 @@ package http2
 
 import (
 	"encoding/binary"
+
+	h2 "golang.org/x/net/http2"
 )
 
 // connection is the state of the connection.
@@ -16,7 +18,7 @@ type connection struct {
 	initialWindow    int64  // … and on a new stream
 	maxFrame         int    // the longest frame that it accepts
 	tableHead        *Head  // held by the server's table
-	tableDisabled    bool   // its table is smaller than the default, so it is not used
+	tableSize        int    // bytes of its table that are used: 0 if it is smaller than the default
 	tableDisableSent bool   // … and the server was notified
 	unreturned       int64  // content bytes received and not returned to the window
 	pendingFrames    []byte // frames to be sent
@@ -29,26 +31,18 @@ type connection struct {
 // noTable tells a server that its table is not used (RFC 7541 section 6.3).
 const noTable = 0x20
 
-// tableSize returns the bytes of the server's table that the client may use.
-func (c *connection) tableSize() int {
-	if c.tableDisabled {
-		return 0
-	}
-	return defaultTable
-}
-
 // appendFields appends the header block of the call: one frame, and CONTINUATION frames if that is
 // too short.
 func (c *connection) appendFields(dst, block []byte) []byte {
-	if c.tableDisabled && !c.tableDisableSent {
+	if c.tableSize == 0 && !c.tableDisableSent {
 		c.tableDisableSent = true
 		block = append([]byte{noTable}, block...)
 	}
-	for kind := typeHeaders; ; kind = typeContinuation {
+	for kind := h2.FrameHeaders; ; kind = h2.FrameContinuation {
 		n := min(len(block), c.maxFrame)
-		flags := byte(0)
+		flags := h2.Flags(0)
 		if n == len(block) {
-			flags = flagEndHeaders
+			flags = h2.FlagHeadersEndHeaders
 		}
 		dst = append(appendHead(dst, n, kind, flags, c.stream), block[:n]...)
 		if block = block[n:]; flags != 0 {
@@ -90,7 +84,7 @@ func (c *connection) withGoAwayReason() string {
 func (c *connection) isIdleStream(in *incoming) bool {
 	k := in.kind
 	return in.stream != 0 && (in.stream > c.stream || in.stream&1 == 0) &&
-		(k == typeData || k == typeHeaders || k == typeReset || k == typeWindow)
+		(k == h2.FrameData || k == h2.FrameHeaders || k == h2.FrameRSTStream || k == h2.FrameWindowUpdate)
 }
 
 // returnWindow gives the server window for n more received bytes, in large batches. The window of a
@@ -103,47 +97,47 @@ func (c *connection) returnWindow(n int) {
 }
 
 func (c *connection) settings(in *incoming, p []byte) {
-	if in.stream != 0 || len(p)%6 != 0 || in.flags&flagAck != 0 && len(p) > 0 {
+	if in.stream != 0 || len(p)%6 != 0 || in.flags&h2.FlagSettingsAck != 0 && len(p) > 0 {
 		c.broken = "the server sent a SETTINGS frame that cannot be read"
 		return
 	}
-	if in.flags&flagAck != 0 {
+	if in.flags&h2.FlagSettingsAck != 0 {
 		return
 	}
 	for ; len(p) > 0; p = p[6:] {
-		switch v := binary.BigEndian.Uint32(p[2:]); binary.BigEndian.Uint16(p) {
-		case settingStreams:
+		switch v := binary.BigEndian.Uint32(p[2:]); h2.SettingID(binary.BigEndian.Uint16(p)) {
+		case h2.SettingMaxConcurrentStreams:
 			c.maxStreams = v
-		case settingHeaderList:
+		case h2.SettingMaxHeaderListSize:
 			c.maxHeaderList = v
-		case settingWindow:
+		case h2.SettingInitialWindowSize:
 			if v > maxWindow {
 				c.broken = "the server set a window that is too large"
 				return
 			}
 			c.streamWindow += int64(v) - c.initialWindow
 			c.initialWindow = int64(v)
-		case settingFrame:
+		case h2.SettingMaxFrameSize:
 			if v < minFrameLimit || v > maxFrameLimit {
 				c.broken = "the server set a length of frames that is not allowed"
 				return
 			}
 			c.maxFrame = int(v)
-		case settingTable:
-			if v < defaultTable && !c.tableDisabled {
-				c.tableDisabled, c.tableHead = true, nil
+		case h2.SettingHeaderTableSize:
+			if v < defaultTable {
+				c.tableSize, c.tableHead = 0, nil
 			}
 		}
 	}
 	c.gotSettings = true
-	c.pendingFrames = appendHead(c.pendingFrames, 0, typeSettings, flagAck, 0)
+	c.pendingFrames = appendHead(c.pendingFrames, 0, h2.FrameSettings, h2.FlagSettingsAck, 0)
 }
 
 func (c *connection) ping(in *incoming, p []byte) {
 	switch {
 	case len(p) != 8 || in.stream != 0:
 		c.broken = "the server sent a PING frame that cannot be read"
-	case in.flags&flagAck == 0:
-		c.pendingFrames = append(appendHead(c.pendingFrames, 8, typePing, flagAck, 0), p...)
+	case in.flags&h2.FlagSettingsAck == 0:
+		c.pendingFrames = append(appendHead(c.pendingFrames, 8, h2.FramePing, h2.FlagSettingsAck, 0), p...)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sluice-bench/sluice/backends"
+	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
 
@@ -11,8 +12,8 @@ import (
 type incoming struct {
 	head        [headSize]byte
 	headLen     int // bytes of head
-	kind        byte
-	flags       byte
+	kind        h2.FrameType
+	flags       h2.Flags
 	stream      uint32
 	payloadLeft int  // bytes of the payload still to come
 	padSize     int  // … of which padding, at the end
@@ -119,23 +120,24 @@ func (w *Wire) readFrames(b []byte) {
 func (w *Wire) startFrame() {
 	in := &w.in
 	in.payloadLeft = int(in.head[0])<<16 | int(in.head[1])<<8 | int(in.head[2])
-	in.kind, in.flags = in.head[3], in.head[4]
+	in.kind, in.flags = h2.FrameType(in.head[3]), h2.Flags(in.head[4])
 	in.stream = binary.BigEndian.Uint32(in.head[5:]) &^ (1 << 31)
-	in.padSize, in.padded, in.payload = 0, in.kind == typeData && in.flags&flagPadded != 0, in.payload[:0]
+	in.padSize, in.payload = 0, in.payload[:0]
+	in.padded = in.kind == h2.FrameData && in.flags&h2.FlagDataPadded != 0
 	switch {
 	case !w.gotSettings && string(in.head[:5]) == "HTTP/":
 		w.broken = "the server does not answer as HTTP/2 does, but as HTTP/1"
-	case !w.gotSettings && (in.kind != typeSettings || in.flags&flagAck != 0):
+	case !w.gotSettings && (in.kind != h2.FrameSettings || in.flags&h2.FlagSettingsAck != 0):
 		w.broken = "the server does not answer as HTTP/2 does"
 	case in.payloadLeft > minFrameLimit:
 		w.broken = "the server sent a frame that is longer than it may be"
-	case in.blockStream != 0 && (in.kind != typeContinuation || in.stream != in.blockStream):
+	case in.blockStream != 0 && (in.kind != h2.FrameContinuation || in.stream != in.blockStream):
 		w.broken = "the server sent another frame within the fields of a reply"
 	case w.isIdleStream(in):
 		w.broken = "the server sent a frame of a stream that was not opened"
-	case in.kind == typeData && in.stream == 0:
+	case in.kind == h2.FrameData && in.stream == 0:
 		w.broken = "the server sent content that belongs to no stream"
-	case in.kind == typeData:
+	case in.kind == h2.FrameData:
 		w.returnWindow(in.payloadLeft)
 	}
 	if w.isReply() {
@@ -150,7 +152,7 @@ func (w *Wire) isCallStream() bool { return w.call != nil && w.in.stream == w.st
 // isReply reports whether the frame is a part of the reply to the call in flight.
 func (w *Wire) isReply() bool {
 	return w.isCallStream() &&
-		(w.in.kind == typeData || w.in.kind == typeHeaders || w.in.kind == typeContinuation)
+		(w.in.kind == h2.FrameData || w.in.kind == h2.FrameHeaders || w.in.kind == h2.FrameContinuation)
 }
 
 // takePayload reads the frame's payload from b, and returns the rest of b.
@@ -163,7 +165,7 @@ func (w *Wire) takePayload(b []byte) []byte {
 		w.sample.BytesReceived += int64(n)
 	}
 	switch {
-	case in.kind == typeData:
+	case in.kind == h2.FrameData:
 		w.data(p)
 	case in.payloadLeft > 0 || len(in.payload) > 0:
 		in.payload = append(in.payload, p...)
@@ -198,25 +200,25 @@ func (w *Wire) data(p []byte) {
 func (w *Wire) endFrame(p []byte) {
 	in := &w.in
 	switch in.kind {
-	case typeData:
-		if w.isCallStream() && in.flags&flagEndStream != 0 {
+	case h2.FrameData:
+		if w.isCallStream() && in.flags&h2.FlagDataEndStream != 0 {
 			w.contentEnd()
 		}
-	case typeHeaders:
+	case h2.FrameHeaders:
 		w.headers(p)
-	case typeContinuation:
+	case h2.FrameContinuation:
 		w.continuation(p)
-	case typeReset:
+	case h2.FrameRSTStream:
 		w.reset(p)
-	case typeSettings:
+	case h2.FrameSettings:
 		w.settings(in, p)
-	case typePush:
+	case h2.FramePushPromise:
 		w.broken = "the server pushed a reply that was not requested"
-	case typePing:
+	case h2.FramePing:
 		w.ping(in, p)
-	case typeGoAway:
+	case h2.FrameGoAway:
 		w.goAway(p)
-	case typeWindow:
+	case h2.FrameWindowUpdate:
 		w.windowUpdate(p)
 	}
 }
@@ -225,18 +227,18 @@ func (w *Wire) endFrame(p []byte) {
 func (w *Wire) headers(p []byte) {
 	in := &w.in
 	pad := 0
-	if in.flags&flagPadded != 0 && len(p) > 0 {
+	if in.flags&h2.FlagHeadersPadded != 0 && len(p) > 0 {
 		pad, p = int(p[0]), p[1:]
 	}
-	if in.flags&flagPriority != 0 {
+	if in.flags&h2.FlagHeadersPriority != 0 {
 		p = p[min(5, len(p)):]
 	}
 	if pad > len(p) || in.stream == 0 {
 		w.broken = "the server sent a HEADERS frame that cannot be read"
 		return
 	}
-	p, in.blockEnds = p[:len(p)-pad], in.flags&flagEndStream != 0
-	if in.flags&flagEndHeaders != 0 {
+	p, in.blockEnds = p[:len(p)-pad], in.flags&h2.FlagDataEndStream != 0
+	if in.flags&h2.FlagHeadersEndHeaders != 0 {
 		w.decode(p)
 		return
 	}
@@ -252,7 +254,7 @@ func (w *Wire) continuation(p []byte) {
 		w.broken = "the fields of a reply are longer than the limit"
 	default:
 		in.block = append(in.block, p...)
-		if in.flags&flagEndHeaders != 0 {
+		if in.flags&h2.FlagHeadersEndHeaders != 0 {
 			in.blockStream = 0
 			w.decode(in.block)
 		}
@@ -262,7 +264,7 @@ func (w *Wire) continuation(p []byte) {
 // decode reads a block of header fields. A block of another stream is read too: the table belongs
 // to the connection.
 func (w *Wire) decode(block []byte) {
-	w.parsed.clear()
+	w.parsed = blockFields{}
 	_, err := w.in.fields.Write(block)
 	if err == nil {
 		err = w.in.fields.Close()
@@ -282,7 +284,7 @@ func (w *Wire) reset(p []byte) {
 	case len(p) != 4 || w.in.stream == 0:
 		w.broken = "the server sent a RST_STREAM frame that cannot be read"
 	case w.isCallStream() && w.verdict == backends.NextMore:
-		w.failReset(binary.BigEndian.Uint32(p))
+		w.failReset(h2.ErrCode(binary.BigEndian.Uint32(p)))
 	}
 }
 
@@ -292,7 +294,7 @@ func (w *Wire) goAway(p []byte) {
 		return
 	}
 	w.goingAway, w.lastAccepted = true, binary.BigEndian.Uint32(p)&^(1<<31)
-	w.goAwayReason = goAwayText(binary.BigEndian.Uint32(p[4:]), p[8:])
+	w.goAwayReason = goAwayText(h2.ErrCode(binary.BigEndian.Uint32(p[4:])), p[8:])
 	switch {
 	case w.call == nil || w.verdict != backends.NextMore || w.stream <= w.lastAccepted:
 	case w.gotFrame:

@@ -3,6 +3,7 @@ package http2
 import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
+	h2 "golang.org/x/net/http2"
 )
 
 const prefixSize = 5 // of a message: a compression flag and its length
@@ -40,9 +41,9 @@ func (o *outgoing) compose(c *backends.Call, f *backends.Fields, compressed bool
 }
 
 // endFlags returns the flags of a frame with size bytes of the unsent part.
-func (o *outgoing) endFlags(size int) byte {
+func (o *outgoing) endFlags(size int) h2.Flags {
 	if size == o.unsent {
-		return flagEndStream
+		return h2.FlagDataEndStream
 	}
 	return 0
 }

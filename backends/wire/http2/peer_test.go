@@ -195,7 +195,7 @@ func newPairOf(t testing.TB, o Options, settings ...http2.Setting) *pair {
 	if next := p.FeedIdle(p.says()); next != backends.NextKeep {
 		t.Fatalf("after SETTINGS: %v", next)
 	}
-	hello, ok := strings.CutPrefix(string(p.Preface()), clientMagic)
+	hello, ok := strings.CutPrefix(string(p.Preface()), http2.ClientPreface)
 	if !ok {
 		t.Fatal("no preface")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/buffer"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
+	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
 
@@ -58,8 +59,6 @@ type blockFields struct {
 	sawRegular                                   bool // there is a field that is not a pseudo-header
 	malformed                                    bool // pseudo-headers violate RFC 9113 section 8.3
 }
-
-func (f *blockFields) clear() { *f = blockFields{} }
 
 // field takes a field of the block being read.
 func (r *reply) field(f hpack.HeaderField) {
@@ -289,11 +288,11 @@ func (r *reply) failStatus(code int32, side, message string) {
 }
 
 // failReset ends a call that the server cut off with RST_STREAM.
-func (r *reply) failReset(code uint32) {
+func (r *reply) failReset(code h2.ErrCode) {
 	switch {
-	case code == errorRefused && !r.gotHead:
+	case code == h2.ErrCodeRefusedStream && !r.gotHead:
 		r.verdict = backends.NextStale
-	case code == errorCancel:
+	case code == h2.ErrCodeCancel:
 		r.failStatus(cancelled, "", "the server sent RST_STREAM with "+codeName(code))
 	default:
 		r.fail(backends.Protocol, "the server cut the call off: RST_STREAM with "+codeName(code))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
 
@@ -59,7 +60,8 @@ func New(o Options) *Wire {
 func (w *Wire) Reset() {
 	w.connection = connection{
 		connWindow: defaultWindow, initialWindow: defaultWindow, maxFrame: minFrameLimit,
-		pendingFrames: w.pendingFrames[:0], maxStreams: math.MaxUint32, maxHeaderList: math.MaxUint32,
+		tableSize: defaultTable, pendingFrames: w.pendingFrames[:0],
+		maxStreams: math.MaxUint32, maxHeaderList: math.MaxUint32,
 	}
 	w.in = incoming{
 		payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(defaultTable, w.field),
@@ -68,8 +70,13 @@ func (w *Wire) Reset() {
 	w.call, w.sample = nil, nil
 }
 
-// Preface implements backends.ConnWire.
-func (w *Wire) Preface() []byte { return clientPreface() }
+// Preface implements backends.ConnWire: no push, and windows that no reply fills.
+func (w *Wire) Preface() []byte {
+	settings := appendSetting(appendSetting(appendSetting(nil, h2.SettingEnablePush, 0),
+		h2.SettingInitialWindowSize, maxWindow), h2.SettingMaxHeaderListSize, maxBlock)
+	b := append(appendHead([]byte(h2.ClientPreface), len(settings), h2.FrameSettings, 0, 0), settings...)
+	return appendWindow(b, 0, maxWindow-defaultWindow)
+}
 
 // Begin implements backends.Wire.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
@@ -86,7 +93,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 	w.maxReply = min(cmp.Or(c.MaxReply, backends.ReplyLimit), maxWindow)
 	w.clear()
 	w.compose(c, &f, w.o.Compressed)
-	block, now := head.block(w.tableHead, w.tableSize())
+	block, now := head.block(w.tableHead, w.tableSize)
 	w.tableHead = now
 	w.front = w.appendFields(w.front[:0], block)
 	return w.appendCall()
@@ -103,7 +110,7 @@ func (w *Wire) appendCall() ([]byte, [][]byte) {
 		for n > 0 {
 			size := min(n, w.maxFrame)
 			n -= size
-			w.front = appendHead(w.front, size, typeData, w.endFlags(size), w.stream)
+			w.front = appendHead(w.front, size, h2.FrameData, w.endFlags(size), w.stream)
 			w.front = w.copyTo(w.front, size)
 		}
 		return w.front, nil
@@ -113,7 +120,7 @@ func (w *Wire) appendCall() ([]byte, [][]byte) {
 		size := min(n, w.maxFrame)
 		n -= size
 		at := len(w.heads)
-		w.heads = appendHead(w.heads, size, typeData, w.endFlags(size), w.stream)
+		w.heads = appendHead(w.heads, size, h2.FrameData, w.endFlags(size), w.stream)
 		w.writeBatch = append(w.writeBatch, w.heads[at:])
 		w.writeBatch = w.share(w.writeBatch, size)
 	}
