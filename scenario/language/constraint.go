@@ -30,16 +30,15 @@ var (
 
 // constraint checks a decoded scalar against the words, min, max, above and is tags of its field.
 func constraint(f field, v any, n *source.Node) *source.Diagnostic {
-	if words := f.words; len(words) > 0 {
-		return OneWord(fmt.Sprint(v), f.key, words)
+	if len(f.words) > 0 {
+		return OneWord(fmt.Sprint(v), f.key, f.words)
 	}
 	if s, ok := v.(string); ok {
-		return textForm(f.tag.Get("is"), s)
+		return textForm(f.is, s)
 	}
-	is := func(bound string) int { return cmp.Compare(Magnitude(v), limit(reflect.TypeOf(v), bound)) }
-	low, above, high := Bound(f.tag.Get("min")), f.tag.Get("above"), Bound(f.tag.Get("max"))
-	if low != "" && is(low) < 0 || above != "" && is(above) <= 0 || high != "" && is(high) > 0 {
-		return OutOfRange("`"+f.key+"`", n.Text, low, above, high)
+	is := func(bound string) int { return cmp.Compare(Magnitude(v), Magnitude(readTag(reflect.TypeOf(v), bound))) }
+	if f.min != "" && is(f.min) < 0 || f.above != "" && is(f.above) <= 0 || f.max != "" && is(f.max) > 0 {
+		return OutOfRange("`"+f.key+"`", n.Text, f.min, f.above, f.max)
 	}
 	return nil
 }
@@ -54,15 +53,6 @@ func OutOfRange(key, found, least, above, most string) *source.Diagnostic {
 	}
 	return source.Errorf(source.CodeRange, "%s cannot be %s", key, found).
 		Help("Allowed is " + strings.Join(bounds, " and ") + ".")
-}
-
-// limit reads a min or max tag as the type that it limits.
-func limit(t reflect.Type, text string) float64 {
-	v, wrong := leafOf(t).parse(source.Plain(text, source.Pos{}), "")
-	if wrong != nil {
-		panic("language: limit " + text + " of a field: " + wrong.Summary)
-	}
-	return Magnitude(v)
 }
 
 // Magnitude is a decoded number as a float.

@@ -123,7 +123,7 @@ func (d *Decoder) decode(v reflect.Value, n *source.Node, path string, f field) 
 
 func (d *Decoder) list(v reflect.Value, n *source.Node, path string, f field) bool {
 	if n.Kind != source.List {
-		d.wrongKind(n, path, "a list")
+		d.unfit(n, path)
 		return false
 	}
 	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Items)))
@@ -138,7 +138,7 @@ func (d *Decoder) list(v reflect.Value, n *source.Node, path string, f field) bo
 
 func (d *Decoder) dict(v reflect.Value, n *source.Node, path string, f field) bool {
 	if n.Kind != source.Map {
-		d.wrongKind(n, path, "a map")
+		d.unfit(n, path)
 		return false
 	}
 	v.FieldByName("At").Set(reflect.ValueOf(Place{Node: n, Path: path}))
@@ -156,16 +156,16 @@ func (d *Decoder) structure(v reflect.Value, n *source.Node, path string) bool {
 		return d.decode(v.FieldByIndex(f.index), n, path, f)
 	}
 	if n.Kind != source.Map {
-		d.wrongKind(n, path, wanted(t))
+		d.unfit(n, path)
 		return false
 	}
 	for _, e := range n.Entries {
 		child := path + source.JoinPointer(e.Key)
 		if f, ok := fieldOfKey(t, e.Key); ok {
 			d.decode(v.FieldByIndex(f.index), e.Value, child, f)
-			continue
+		} else if !d.Known[path] && !d.Spots[e.KeyPos] {
+			d.unfit(e.Value, child)
 		}
-		d.unknownKey(t, e, path, child)
 	}
 	d.required(t, n, path)
 	d.exclusive(t, n, path)
@@ -188,7 +188,7 @@ func (d *Decoder) required(t reflect.Type, n *source.Node, path string) {
 func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	t := s.Value().Type()
 	if n.Kind != source.Scalar {
-		d.wrongKind(n, path, "a "+leafOf(t).Title)
+		d.unfit(n, path)
 		return false
 	}
 	if d.settled(n, path) {
@@ -198,8 +198,7 @@ func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	if wrong == nil {
 		wrong = constraint(f, v, n)
 	}
-	is := f.tag.Get("is")
-	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") &&
+	if is := f.is; wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") &&
 		d.subs.IsSecret(n) {
 		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot stand in a name").
 			Help("results and files are called by it")
@@ -213,41 +212,11 @@ func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	return true
 }
 
-// wanted says which forms a struct can be written in.
-func wanted(t reflect.Type) string {
-	var forms []string
-	for _, f := range [...]struct{ form, name string }{{"scalar", "a scalar"}, {"list", "a list"}, {"map", "a map"}} {
-		_, ok := fieldOfForm(t, f.form)
-		if ok || f.form == "map" {
-			forms = append(forms, f.name)
-		}
+// unfit reports a value or a key that the schema should have refused: nothing is ignored.
+func (d *Decoder) unfit(n *source.Node, path string) {
+	if n.Kind != source.Null && !d.settled(n, path) { // a null is reported by nulls
+		d.Report(n, path, source.Errorf(source.CodeType, "%s is not valid here", LastKey(path)))
 	}
-	return strings.Join(forms, " or ")
-}
-
-func (d *Decoder) wrongKind(n *source.Node, path, want string) {
-	if n.Kind == source.Null || d.settled(n, path) {
-		return // a null is reported by nulls
-	}
-	found := map[source.Kind]string{
-		source.Scalar: "a scalar", source.List: "a list", source.Map: "a map",
-	}[n.Kind]
-	d.Report(n, path, source.Errorf(source.CodeType, "%s wants %s, found %s", LastKey(path), want, found))
-}
-
-func (d *Decoder) unknownKey(t reflect.Type, e source.Entry, path, child string) {
-	if d.Known[child] || d.Known[path] || d.Spots[e.KeyPos] {
-		return
-	}
-	var keys []string
-	for _, f := range fields(t) {
-		if f.key != "" {
-			keys = append(keys, f.key)
-		}
-	}
-	d.Diags = append(d.Diags, source.Errorf(source.CodeUnknownKey, "unknown key %q", e.Key).
-		Among(source.Nearest(e.Key, keys), keys).
-		AtKey(child, e.KeyPos, e.Key))
 }
 
 // Report reports what is wrong with the value n.

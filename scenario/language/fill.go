@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -44,15 +45,16 @@ func fillStruct(v reflect.Value) {
 // panics where the tag has none.
 func Default[S, T any](key string) T {
 	f, _ := fieldOfKey(reflect.TypeFor[S](), key)
-	text, ok := f.tag.Lookup("default")
-	if !ok {
-		text = f.tag.Get("usual")
-	}
-	v, wrong := leafOf(reflect.TypeFor[T]()).parse(source.Plain(text, source.Pos{}), "")
+	return readTag(reflect.TypeFor[T](), cmp.Or(f.dflt, f.tag.Get("usual"))).(T)
+}
+
+// readTag reads the text of a tag as a type of scalars.
+func readTag(t reflect.Type, text string) any {
+	v, wrong := leafOf(t).parse(source.Plain(text, source.Pos{}), "")
 	if wrong != nil {
-		panic("language: default of " + key + ": " + wrong.Summary)
+		panic("language: " + text + " in a tag: " + wrong.Summary)
 	}
-	return v.(T)
+	return v
 }
 
 // wantsDefault reports whether a key that an option goes with is there.
@@ -80,24 +82,20 @@ func defaultValue(t reflect.Type, text string) reflect.Value {
 	}
 	v := reflect.New(t.Elem())
 	v.Elem().FieldByName("At").Set(reflect.ValueOf(Place{Implied: true}))
-	if f, ok := fieldOfForm(t.Elem(), "scalar"); ok && text != "{}" {
+	if f, ok := fieldOfForm(t.Elem(), source.Scalar); ok && text != "{}" {
 		v.Elem().FieldByIndex(f.index).Set(defaultValue(f.typ, text))
 	}
 	return v
 }
 
 func defaultLeaf(t reflect.Type, text string) reflect.Value {
-	n := source.Plain(text, source.Pos{})
 	v := reflect.New(t.Elem())
 	s := v.Interface().(Scalar)
-	value, wrong := leafOf(s.Value().Type()).parse(n, "")
-	if wrong != nil {
-		panic("language: default " + text + ": " + wrong.Summary)
-	}
+	value := readTag(s.Value().Type(), text)
 	if expression, ok := value.(source.Text); ok {
 		value = source.Text{Text: expression.Text}
 	}
 	s.Value().Set(reflect.ValueOf(value))
-	*s.Place() = Place{Node: n, Implied: true}
+	*s.Place() = Place{Node: source.Plain(text, source.Pos{}), Implied: true}
 	return v
 }

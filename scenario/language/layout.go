@@ -70,14 +70,6 @@ func (v *Val[T]) Or(other T) T {
 	return v.V
 }
 
-// Ptr points to the value, or is nil when the key is not there.
-func (v *Val[T]) Ptr() *T {
-	if v == nil {
-		return nil
-	}
-	return &v.V
-}
-
 // Dict is a map with free keys, in document order.
 type Dict[T any] struct {
 	At      Place
@@ -130,14 +122,15 @@ var (
 
 // field is one field of a struct of the language.
 type field struct {
-	key   string // plan key; "" for a form
-	form  string
+	key   string      // plan key; "" for a form
+	form  source.Kind // that the value is written in; 0 for a key
 	index []int
 	typ   reflect.Type
 	tag   reflect.StructTag
 
 	// What the tag says, read once.
-	has, dflt        string
+	has, is, dflt    string
+	min, above, max  string
 	required, filled bool // filled: dflt is put in
 	words, with      []string
 }
@@ -193,11 +186,14 @@ func readFields(t reflect.Type) []field {
 			}
 			continue
 		}
-		own := field{key: f.Tag.Get("plan"), form: f.Tag.Get("form"), index: []int{i}, typ: f.Type, tag: f.Tag}
-		if own.key == "" && own.form == "" {
+		own := field{key: f.Tag.Get("plan"), index: []int{i}, typ: f.Type, tag: f.Tag, form: map[string]source.Kind{
+			"scalar": source.Scalar, "list": source.List, "map": source.Map,
+		}[f.Tag.Get("form")]}
+		if own.key == "" && own.form == 0 {
 			continue
 		}
-		own.has, own.required = f.Tag.Get("has"), f.Tag.Get("required") != ""
+		own.has, own.is, own.required = f.Tag.Get("has"), f.Tag.Get("is"), f.Tag.Get("required") != ""
+		own.min, own.above, own.max = Bound(f.Tag.Get("min")), f.Tag.Get("above"), Bound(f.Tag.Get("max"))
 		own.dflt, own.filled = f.Tag.Lookup("default")
 		own.words, own.with = strings.Fields(f.Tag.Get("words")), strings.Fields(f.Tag.Get("with"))
 		all = append(all, own)
@@ -217,7 +213,7 @@ func fieldOfKey(t reflect.Type, key string) (field, bool) {
 
 // fieldOfForm finds the field that holds a value written as a scalar, list, or map. Of several maps it
 // is the one that is told by no key.
-func fieldOfForm(t reflect.Type, form string) (field, bool) {
+func fieldOfForm(t reflect.Type, form source.Kind) (field, bool) {
 	for _, f := range fields(t) {
 		if f.form == form && f.has == "" {
 			return f, true
@@ -233,10 +229,7 @@ func fieldOfNode(t reflect.Type, n *source.Node) (field, bool) {
 			return f, true
 		}
 	}
-	return fieldOfForm(
-		t,
-		map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind],
-	)
+	return fieldOfForm(t, n.Kind)
 }
 
 // deref removes pointers.
@@ -259,8 +252,7 @@ func inForm(t reflect.Type, kind source.Kind) reflect.Type {
 	if t == nil || isLeaf(t) || isDict(t) || t.Kind() != reflect.Struct {
 		return t
 	}
-	form := map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[kind]
-	if f, ok := fieldOfForm(t, form); ok {
+	if f, ok := fieldOfForm(t, kind); ok {
 		return deref(f.typ)
 	}
 	if kind == source.Map {
