@@ -18,15 +18,15 @@ func TestGarbageOverGRPC(t *testing.T) {
 		"words":                   {send("220 mail ready, no frames here\r\n"), "hang"},
 		"words, close":            {send("220 mail ready, no frames here\r\n"), "close"},
 		"HTTP/1.1":                {send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"), "close"},
-		"frame too large":         {"sendhex 004001000000000001" + strings.Repeat("00", 64), "hang"},
-		"frame too large, close":  {"sendhex ffffff000000000001", "close"},
+		"frame too large":         {"send hex(004001000000000001" + strings.Repeat("00", 64) + ")", "hang"},
+		"frame too large, close":  {"send hex(ffffff000000000001)", "close"},
 		"data on no stream":       {`frame data stream=0 "x"`, "hang"},
 		"ping of seven bytes":     {`frame ping stream=0 "1234567"`, "hang"},
 		"settings of seven bytes": {`frame settings stream=0 "1234567"`, "hang"},
 		"lone continuation":       {"frame continuation flags=4 stream=1", "hang"},
 	} {
 		for _, before := range []int{0, 1} {
-			script := connection(func(n int) []string {
+			script := connection("", func(n int) []string {
 				ask := "await " + strconv.Quote("MARK")
 				if n/2 < before {
 					return []string{ask, answer(n, whole)}
@@ -37,7 +37,7 @@ func TestGarbageOverGRPC(t *testing.T) {
 				s := Suite{
 					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: staleRequest(),
 					Patience: 20 * time.Second,
-					Servers:  Servers{Malformed: func(t testing.TB) Server { return grpcServer(t, RawOptions{}, script) }},
+					Servers:  Servers{Malformed: func(t testing.TB) Server { return grpcServer(RawOptions{}, script)(t) }},
 				}
 				b := newBench(t, &s, Malformed)
 				p := b.player(serial)

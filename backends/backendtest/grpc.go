@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,9 +32,7 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 		},
 		ShortBody: func(n int) []string { return []string{ask, headers(n), data(n, cut), "close"} },
 		WrongLength: func(n int) []string {
-			return []string{
-				ask, answer(n, append(whole[:len(whole):len(whole)], whole...)),
-			}
+			return []string{ask, answer(n, slices.Concat(whole, whole))}
 		},
 		Failure: func(n int) []string {
 			return []string{
@@ -52,16 +51,50 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 			return []string{ask, "close"}
 		},
 	} {
-		all[fault] = func(t testing.TB) Server { return grpcServer(t, o, connection(script)) }
+		all[fault] = grpcServer(o, connection("", script))
 	}
-	all[CloseIdle] = func(t testing.TB) Server {
-		first := connection(func(n int) []string { return []string{ask, answer(n, whole), "delay 30ms", "close"} })
-		return grpcServer(t, o, first+connection(func(n int) []string { return []string{ask, answer(n, whole)} }))
-	}
+	all[CloseIdle] = grpcServer(o, connection("", func(n int) []string {
+		return []string{ask, answer(n, whole), "delay 30ms", "close"}
+	})+connection("", func(n int) []string { return []string{ask, answer(n, whole)} }))
 	all[BadTLS] = func(t testing.TB) Server {
-		r := StartRaw(t, RawOptions{}, nil, "accept\nread 1\n"+send("no TLS here\n"))
-		return Server{URL: "grpcs://" + r.Address, Size: r.Size, Accepted: r.Accepted, Down: r.Down}
+		script := "accept\nread 1\n" + send("no TLS here\n")
+		return StartRaw(t, RawOptions{}, nil, script).server("grpcs://", nil)
 	}
+	return all
+}
+
+// GRPCStream returns raw servers for a kind whose requests share one bidirectional gRPC stream, the
+// first of its connection. marker is contained once in each request; message is a good reply that
+// ends its request. There is none for cancelled requests and for failures of a single request: as
+// with GRPC these need a real server.
+func GRPCStream(o RawOptions, marker string, message []byte) Servers {
+	ask := "await " + strconv.Quote(marker)
+	whole := dataFrame(message)
+	cut := whole[:len(whole)-1]
+	head := headers(1)
+	all := Servers{}
+	for fault, script := range map[Fault]func(n int) []string{
+		SlowHead: func(int) []string { return []string{ask, "split 1 200us", data(1, whole)} },
+		SlowBody: func(int) []string {
+			return []string{ask, data(1, cut), "delay " + Pause.String(), data(1, whole[len(cut):])}
+		},
+		ResetBefore: func(int) []string { return []string{ask, "reset"} },
+		ResetBody:   func(int) []string { return []string{ask, data(1, cut), "delay 5ms", "reset"} },
+		ShortBody:   func(int) []string { return []string{ask, data(1, cut), "close"} },
+		CloseAfter:  func(int) []string { return []string{ask, data(1, whole), "close"} },
+		CloseUnder: func(n int) []string {
+			if n == 1 {
+				return []string{ask, data(1, whole)}
+			}
+			return []string{ask, "close"}
+		},
+	} {
+		all[fault] = grpcServer(o, connection(head, script))
+	}
+	all[CloseIdle] = grpcServer(o, connection(head, func(int) []string {
+		return []string{ask, data(1, whole), "delay 30ms", "close"}
+	})+connection(head, func(int) []string { return []string{ask, data(1, whole)} }))
+	all[BadTLS] = GRPC(o, marker, message)[BadTLS]
 	return all
 }
 
@@ -69,11 +102,16 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 const opening = "accept\nawait \"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\"\nsettings\nframe settings " +
 	"end stream=0"
 
-// connection returns the script of one connection: settings, then the answers to each stream.
-func connection(script func(stream int) []string) string {
+// connection returns the script of one connection: settings, then the answers to each stream. With a
+// head there is one stream, whose replies it begins; the answers are those to each request of it.
+func connection(head string, script func(stream int) []string) string {
 	lines := []string{opening}
 	for i := range streamsPerConn {
-		lines = append(lines, script(2*i+1)...)
+		one := script(2*i + 1)
+		if i == 0 && head != "" { // the stream is open once the request has arrived
+			one = slices.Insert(one, 1, head)
+		}
+		lines = append(lines, one...)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -100,8 +138,10 @@ func answer(stream int, messages []byte) string {
 	return strings.Join([]string{headers(stream), data(stream, messages), trailers(stream)}, "\n")
 }
 
-func grpcServer(t testing.TB, o RawOptions, script string) Server {
-	s := httpServer(t, o, script)
-	s.URL = fmt.Sprintf("grpc%s", strings.TrimPrefix(s.URL, "http")) // grpc, grpcs, grpc+unix
-	return s
+func grpcServer(o RawOptions, script string) func(testing.TB) Server {
+	return func(t testing.TB) Server {
+		s := httpServer(t, o, script)
+		s.URL = "grpc" + strings.TrimPrefix(s.URL, "http") // grpc, grpcs, grpc+unix
+		return s
+	}
 }

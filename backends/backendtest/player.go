@@ -117,11 +117,9 @@ func (p *player) recv() (received, bool) {
 			return received{}, false
 		}
 	}
-	stuck := false
 	watch := time.AfterFunc(p.patience, func() { _ = p.lane.Close() })
 	slot, done := p.lane.Recv()
-	stuck = !watch.Stop()
-	return received{slot, done}, !stuck
+	return received{slot, done}, watch.Stop()
 }
 
 // checkSample checks the conditions of every finished sample.

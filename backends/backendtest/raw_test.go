@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 	for script, want := range map[string]string{
 		"accept\nread 3\nsend \"a\\x00\\n\"":                              "a\x00\n",
 		"accept\nread head\nsend \"x\"\nclose":                            "x",
-		"accept\nread size\nsendhex 00ff7f":                               "\x00\xff\x7f",
+		"accept\nread size\nsend hex(00ff7f)":                             "\x00\xff\x7f",
 		"accept\nawait \"b\\r\"\nsplit 2 1ms\nsend \"12345\"":             "12345",
 		"accept\nread 1\nsend \"1\"\nread 1\nsend \"2\"":                  "12",
 		"# a comment\n\n accept\n delay 1ms\n send \"late\"\n":            "late",
@@ -112,7 +112,7 @@ func TestScriptMistakes(t *testing.T) {
 		"":                                  "no accept",
 		"send \"x\"":                        "before accept",
 		"accept\nsend x":                    "line 2",
-		"accept\nsendhex 0":                 "odd length",
+		"accept\nsend hex(0)":               "odd length",
 		"accept\nread some":                 "invalid syntax",
 		"accept\ndelay 5":                   "missing unit",
 		"accept\nsplit 1 x":                 "invalid duration",

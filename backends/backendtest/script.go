@@ -44,7 +44,6 @@ type command struct {
 //	command    = "read" SP ( "head" / "size" / NUMBER )  ; up to an empty line; one request; bytes
 //	           / "await" SP PAYLOAD       ; up to and with these bytes
 //	           / "send" SP PAYLOAD
-//	           / "sendhex" SP HEX
 //	           / "sendraw" SP PAYLOAD     ; under TLS: not encrypted
 //	           / "split" SP NUMBER [ SP DURATION ]
 //	             ; later sends go out in pieces of NUMBER bytes, DURATION apart
@@ -149,9 +148,6 @@ func parseCommand(word, value string) (c command, err error) {
 		c.n, err = strconv.Atoi(value)
 	case "await", "send", "sendraw", "chunk":
 		c.bytes, err = parsePayload(value)
-	case "sendhex":
-		c.word = "send"
-		c.bytes, err = parsePayload("hex(" + value + ")")
 	case "split":
 		n, wait, both := strings.Cut(value, " ")
 		if c.n, err = strconv.Atoi(n); err == nil && both {
@@ -168,7 +164,8 @@ func parseCommand(word, value string) (c command, err error) {
 		}
 	case "tls", "serve":
 		c.word = word + " " + value
-		if !knownWord(word, value) {
+		_, known := certificates[value]
+		if word == "serve" && value != "http" && value != "grpc" || word == "tls" && !known {
 			err = fmt.Errorf("no such %s", word)
 		}
 	case "reset", "close", "hang", "repeat", "good":
@@ -181,14 +178,6 @@ func parseCommand(word, value string) (c command, err error) {
 		return parseFrame(word, value)
 	}
 	return c, err
-}
-
-func knownWord(word, value string) bool {
-	if word == "tls" {
-		_, ok := certificates[value]
-		return ok
-	}
-	return value == "http" || value == "grpc"
 }
 
 // parseReply parses an answer in one step: a status and, for a reply, the body or message; for a

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"encoding/binary"
 	"io"
+	"path"
 	"strconv"
 	"sync"
 
@@ -222,7 +223,7 @@ func (c *grpcCalls) play(e event) bool {
 		return goes
 	}
 	for _, h := range c.p.r.script.handlers { // the messages of the call may have been answered
-		if h.name == name(e.path)+"/message" || h.name == name(e.path)+"/open" {
+		if method := path.Base(e.path); h.name == method+"/message" || h.name == method+"/open" {
 			return true
 		}
 	}
@@ -231,16 +232,6 @@ func (c *grpcCalls) play(e event) bool {
 	goes = c.p.replyGRPC(12, payload{{[]byte("no handler for " + e.path), 1}})
 	c.p.request = outer
 	return goes
-}
-
-// name returns the last part of a method's path.
-func name(path string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return path[i+1:]
-		}
-	}
-	return path
 }
 
 // maxFrame is the largest payload of a frame, in bytes, that every client accepts.

@@ -80,7 +80,7 @@ func HTTP(o RawOptions, reply string) Servers {
 	all[BadTLS] = func(t testing.TB) Server {
 		// It answers a handshake with text: a failed verification could not be told from a silent server.
 		r := StartRaw(t, RawOptions{}, nil, "accept\nread 1\n"+send("HTTP/1.0 400 Bad Request\r\n\r\nnot TLS\n"))
-		return Server{URL: "https://" + r.Address, Size: r.Size, Accepted: r.Accepted, Down: r.Down}
+		return r.server("https://", nil)
 	}
 	return all
 }
@@ -88,18 +88,17 @@ func HTTP(o RawOptions, reply string) Servers {
 func send(text string) string { return "send " + strconv.Quote(text) }
 
 func httpServer(t testing.TB, o RawOptions, script string) Server {
-	s, scheme := Server{}, "http://"
-	var r *Raw
 	switch {
 	case o.TLS:
 		config, cert, _ := Certificate(t)
-		r, scheme = StartRaw(t, o, config, script), "https://"
-		s.TLS = &backends.TLSOptions{CA: cert}
+		return StartRaw(t, o, config, script).server("https://", &backends.TLSOptions{CA: cert})
 	case o.Unix:
-		r, scheme = StartRaw(t, o, nil, script), "http+unix://"
-	default:
-		r = StartRaw(t, o, nil, script)
+		return StartRaw(t, o, nil, script).server("http+unix://", nil)
 	}
-	s.URL, s.Size, s.Accepted, s.Down = scheme+r.Address, r.Size, r.Accepted, r.Down
-	return s
+	return StartRaw(t, o, nil, script).server("http://", nil)
+}
+
+// server returns the Server that r is under a scheme.
+func (r *Raw) server(scheme string, o *backends.TLSOptions) Server {
+	return Server{URL: scheme + r.Address, TLS: o, Size: r.Size, Accepted: r.Accepted, Down: r.Down}
 }

@@ -34,8 +34,8 @@ func leavers() map[string]func(t testing.TB) Server {
 		"go away, no close":  {"goaway 1 NO_ERROR", `await "never"`},
 		"go away, then late": {"goaway 1 NO_ERROR", "delay 100us", "close"},
 	} {
-		script := connection(func(n int) []string { return append([]string{ask, answer(n, whole)}, end...) })
-		all[name] = func(t testing.TB) Server { return grpcServer(t, RawOptions{}, script) }
+		script := connection("", func(n int) []string { return append([]string{ask, answer(n, whole)}, end...) })
+		all[name] = func(t testing.TB) Server { return grpcServer(RawOptions{}, script)(t) }
 	}
 	return all
 }
