@@ -145,11 +145,8 @@ func (s *Sample) appendOverdue(text []byte, why Cause, sent bool) []byte {
 
 // Event is one response of a request that may have several: 16 bytes.
 type Event struct {
-	At     int64
-	Text   uint32
-	Kind   uint8
-	Choice uint8
-	Flags  uint16
+	At    int64
+	Flags uint16
 }
 
 // EventCoalesced in Event.Flags: the response was already there when the previous one was read, so
