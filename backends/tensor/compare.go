@@ -123,31 +123,29 @@ func appendQuoted(dst, element []byte, ok bool) []byte {
 // AppendValue appends the element at the front of b as JSON writes it, except for infinities, NaNs
 // and BYTES. b holds at least one element.
 func AppendValue(dst []byte, t DataType, b []byte) []byte {
-	switch t {
-	case Bool:
-		return strconv.AppendBool(dst, b[0] != 0)
-	case Uint8:
-		return strconv.AppendUint(dst, uint64(b[0]), 10)
-	case Uint16:
-		return strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint16(b)), 10)
-	case Uint32:
-		return strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint32(b)), 10)
-	case Uint64:
-		return strconv.AppendUint(dst, binary.LittleEndian.Uint64(b), 10)
-	case Int8:
-		return strconv.AppendInt(dst, int64(int8(b[0])), 10)
-	case Int16:
-		return strconv.AppendInt(dst, int64(int16(binary.LittleEndian.Uint16(b))), 10)
-	case Int32:
-		return strconv.AppendInt(dst, int64(int32(binary.LittleEndian.Uint32(b))), 10)
-	case Int64:
-		return strconv.AppendInt(dst, int64(binary.LittleEndian.Uint64(b)), 10)
-	case FP32:
-		return strconv.AppendFloat(dst, FloatAt(t, b), 'g', -1, 32)
-	case FP64, FP16, BF16:
-		return strconv.AppendFloat(dst, FloatAt(t, b), 'g', -1, 64)
+	size := t.Size()
+	if size <= 0 {
+		return append(dst, '?')
 	}
-	return append(dst, '?')
+	switch kindOf(t) {
+	case truthValue:
+		return strconv.AppendBool(dst, b[0] != 0)
+	case float:
+		bits := 64
+		if t == FP32 {
+			bits = 32
+		}
+		return strconv.AppendFloat(dst, FloatAt(t, b), 'g', -1, bits)
+	}
+	var room [8]byte
+	copy(room[:], b[:size])
+	v := binary.LittleEndian.Uint64(room[:])
+	switch t {
+	case Uint8, Uint16, Uint32, Uint64:
+		return strconv.AppendUint(dst, v, 10)
+	}
+	free := 64 - 8*size // above the sign
+	return strconv.AppendInt(dst, int64(v<<free)>>free, 10)
 }
 
 func appendOutput(dst []byte, name string) []byte {
