@@ -162,7 +162,7 @@ func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 		if l.word.Load() != uint64(gen)<<stateBits|inFlight { // cancelled meanwhile
 			err = errStopped
 		} else {
-			err = c.check(l.sendFrame.Call(c.ServerInferAsync, c.handle, fl.request, 0))
+			err = l.call(c.ServerInferAsync, c.handle, fl.request, 0)
 		}
 	}
 	if err != nil { // the server does not have it: there will be no event
@@ -188,26 +188,31 @@ func (l *lane) abort(fl *flight, gen uint32) {
 	}
 }
 
+// call calls a function of the library for Send.
+func (l *lane) call(function uintptr, args ...uintptr) error {
+	return l.conn.check(l.sendFrame.Call(function, args...))
+}
+
 // build converts a request to the library's form.
 func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 	c := l.conn
-	if err := c.check(l.sendFrame.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model,
-		q.version)); err != nil {
+	if err := l.call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model,
+		q.version); err != nil {
 		return err
 	}
 	fl.request = l.refs[0]
 	r := fl.request
 	backends.PutDigits(l.id[:idDigits], f.ID)
-	err := c.check(l.sendFrame.Call(c.InferenceRequestSetId, r, native.Address(l.id[:])))
+	err := l.call(c.InferenceRequestSetId, r, native.Address(l.id[:]))
 	for i := 0; err == nil && i < len(q.inputs); i++ {
 		in := &q.inputs[i]
-		err = c.check(l.sendFrame.Call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims))
+		err = l.call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims)
 		if err == nil {
-			err = c.check(l.sendFrame.Call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0))
+			err = l.call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0)
 		}
 	}
 	for i := 0; err == nil && i < len(q.outputs); i++ {
-		err = c.check(l.sendFrame.Call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i]))
+		err = l.call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i])
 	}
 	for i := 0; err == nil && i < len(q.parameters); i++ {
 		err = l.parameter(r, &q.parameters[i])
@@ -216,11 +221,11 @@ func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 		err = l.sequence(r, q, f)
 	}
 	if err == nil {
-		err = c.check(l.sendFrame.Call(c.InferenceRequestSetReleaseCallback, r, c.flights.released, fl.number))
+		err = l.call(c.InferenceRequestSetReleaseCallback, r, c.flights.released, fl.number)
 	}
 	if err == nil {
-		err = c.check(l.sendFrame.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number,
-			c.flights.answered, fl.number))
+		err = l.call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number,
+			c.flights.answered, fl.number)
 	}
 	return err
 }
@@ -229,11 +234,11 @@ func (l *lane) parameter(r uintptr, p *parameter) error {
 	c := l.conn
 	switch {
 	case p.name == 0:
-		return c.check(l.sendFrame.Call(p.function, r, p.value))
+		return l.call(p.function, r, p.value)
 	case p.function == c.InferenceRequestSetDoubleParameter:
 		return c.check(c.setDouble(r, p.name, p.number))
 	}
-	return c.check(l.sendFrame.Call(p.function, r, p.name, p.value))
+	return l.call(p.function, r, p.name, p.value)
 }
 
 // sequence sets the sequence of a request, and its position in it.
@@ -243,9 +248,9 @@ func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 		var err error
 		if q.sequence.Text {
 			backends.PutDigits(l.text[:idDigits], f.Sequence)
-			err = c.check(l.sendFrame.Call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:])))
+			err = l.call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:]))
 		} else {
-			err = c.check(l.sendFrame.Call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence)))
+			err = l.call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence))
 		}
 		if err != nil {
 			return err
@@ -260,7 +265,7 @@ func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 	if flags == 0 {
 		return nil
 	}
-	return c.check(l.sendFrame.Call(c.InferenceRequestSetFlags, r, uintptr(flags)))
+	return l.call(c.InferenceRequestSetFlags, r, uintptr(flags))
 }
 
 // Activity implements backends.Lane.

@@ -97,30 +97,25 @@ func settings(p backends.Parameter) ([]setting, error) {
 
 // arguments splits a text: "a,b=c" for three, "a:b" for two numbers.
 func arguments(form, text string) (args []any, err error) {
-	parts := []string{text}
+	separators, shape := "", "NAME,KEY=VALUE"
 	switch form {
 	case "sss":
-		first, rest, ok := strings.Cut(text, ",")
-		key, value, found := strings.Cut(rest, "=")
-		if !ok || !found {
-			return nil, fmt.Errorf("%q is not NAME,KEY=VALUE", text)
-		}
-		parts = []string{first, key, value}
+		separators = ",="
 	case "sj":
-		first, rest, ok := strings.Cut(text, ",")
-		if !ok {
-			return nil, fmt.Errorf("%q is not NAME,KEY=VALUE", text)
-		}
-		parts = []string{first, rest}
+		separators = ","
 	case "ii":
-		first, rest, ok := strings.Cut(text, ":")
-		if !ok {
-			return nil, fmt.Errorf("%q is not GPU:BYTES", text)
-		}
-		parts = []string{first, rest}
+		separators, shape = ":", "GPU:BYTES"
 	}
+	rest := text
 	for i, kind := range form {
-		v, err := argument(kind, parts[i])
+		part := rest
+		if i < len(separators) {
+			var ok bool
+			if part, rest, ok = strings.Cut(rest, separators[i:i+1]); !ok {
+				return nil, fmt.Errorf("%q is not %s", text, shape)
+			}
+		}
+		v, err := argument(kind, part)
 		if err != nil {
 			return nil, err
 		}
