@@ -164,15 +164,15 @@ func (s grpcService) TraceSetting(
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.TraceSettingResponse{Settings: map[string]*pb.TraceSettingResponse_SettingValue{}}
+	out := map[string]any{}
 	for name, v := range all {
 		texts, ok := v.([]string)
 		if !ok {
 			texts = []string{fmt.Sprint(v)}
 		}
-		out.Settings[name] = &pb.TraceSettingResponse_SettingValue{Value: texts}
+		out[name] = map[string]any{"value": texts}
 	}
-	return out, nil
+	return toMessage(map[string]any{"settings": out}, &pb.TraceSettingResponse{})
 }
 
 func (s grpcService) LogSettings(
@@ -193,20 +193,18 @@ func (s grpcService) LogSettings(
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.LogSettingsResponse{Settings: map[string]*pb.LogSettingsResponse_SettingValue{}}
+	out := map[string]any{}
 	for name, v := range all {
-		value := &pb.LogSettingsResponse_SettingValue{}
-		switch v := v.(type) {
+		kind := "string_param"
+		switch v.(type) {
 		case bool:
-			value.ParameterChoice = &pb.LogSettingsResponse_SettingValue_BoolParam{BoolParam: v}
+			kind = "bool_param"
 		case int64:
-			value.ParameterChoice = &pb.LogSettingsResponse_SettingValue_Uint32Param{Uint32Param: uint32(v)}
-		case string:
-			value.ParameterChoice = &pb.LogSettingsResponse_SettingValue_StringParam{StringParam: v}
+			kind = "uint32_param"
 		}
-		out.Settings[name] = value
+		out[name] = map[string]any{kind: v}
 	}
-	return out, nil
+	return toMessage(map[string]any{"settings": out}, &pb.LogSettingsResponse{})
 }
 
 // metrics serves the statistics in Prometheus' text format, under Triton's names, times in
