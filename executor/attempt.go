@@ -60,7 +60,7 @@ func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 	p := r.program
 	return trial.Run(ctx, m.host(a), trial.Input{
 		Node: a.node, Load: a.load, Requests: &in.Requests, Seed: a.seed(p.Plan.Seed),
-		IDBase: a.idBase(p), Number: a.serial,
+		IDBase: a.idBase(), Number: a.serial,
 		Deadline: a.deadline, Parts: p.Parts(a.node), Checks: p.ChecksOn(a.node), Values: m.values,
 		Percentiles: p.Plan.Output.Percentiles, Mask: p.Plan.Mask, Result: out,
 	})
@@ -121,11 +121,6 @@ func (a attempt) seed(plan uint64) [2]uint64 {
 
 // idBase makes request ids unique in the run: the node's number, 10 bits for its trials, 40 bits
 // for their arrivals.
-func (a attempt) idBase(p *program.Program) uint64 {
-	for i, n := range p.Nodes {
-		if n == a.node {
-			return uint64(i+1)<<50 | uint64(a.serial&(1<<10-1))<<40
-		}
-	}
-	return 0
+func (a attempt) idBase() uint64 {
+	return uint64(a.node.Number+1)<<50 | uint64(a.serial&(1<<10-1))<<40
 }

@@ -27,10 +27,10 @@ type group struct {
 	start   int64         // run clock; set before started is closed
 
 	mu     sync.Mutex
-	away   int                // members that have not come to the start
-	busy   int                // members that `until: others` waits for
-	stable map[*member]stable // members that say `until: stable`
-	agreed int                // their plays that all have agreed on
+	away   int                 // members that have not come to the start
+	busy   int                 // members that `until: others` waits for
+	stable map[*member]*stable // members that say `until: stable`
+	agreed int                 // their plays that all have agreed on
 }
 
 // stable says of a member's latest play, or trial, that its windows agree, or that waiting longer is
@@ -42,7 +42,7 @@ type stable struct {
 }
 
 func newGroup(r *runner, u *program.Unit) *group {
-	g := &group{r: r, started: make(chan struct{}), away: len(u.Members), stable: make(map[*member]stable)}
+	g := &group{r: r, started: make(chan struct{}), away: len(u.Members), stable: make(map[*member]*stable)}
 	for _, of := range u.Members {
 		m := newMember(r, g, of)
 		g.members = append(g.members, m)
@@ -51,7 +51,7 @@ func newGroup(r *runner, u *program.Unit) *group {
 		}
 		g.busy++
 		if _, ok := m.plays[0].Node.Stage.Extent.(scenario.UntilStable); ok {
-			g.stable[m] = stable{}
+			g.stable[m] = &stable{}
 		}
 	}
 	return g
@@ -85,9 +85,8 @@ func (g *group) depart(m *member) {
 	if !m.waits() {
 		g.busy--
 	}
-	if s, ok := g.stable[m]; ok {
+	if s := g.stable[m]; s != nil {
 		s.left = true
-		g.stable[m] = s
 	}
 }
 
@@ -106,7 +105,7 @@ func (g *group) agree(m *member, settled bool) bool {
 	if g.agreed > m.number {
 		return true
 	}
-	g.stable[m] = stable{play: m.number, settled: settled}
+	g.stable[m].play, g.stable[m].settled = m.number, settled
 	for _, s := range g.stable {
 		if !s.left && s.play <= m.number && (s.play < m.number || !s.settled) {
 			return false

@@ -110,7 +110,7 @@ func TestAgree(t *testing.T) {
 		{"the next play is another", "a+ b+ a> a+ b> b+ a+", "b b a"},
 		{"who has not yet begun the play is waited for", "a+ b+ a> a+", "b"},
 	} {
-		g := &group{stable: map[*member]stable{}}
+		g := &group{stable: map[*member]*stable{}}
 		members := map[byte]*member{}
 		for _, name := range []byte("ab") {
 			if strings.Contains(c.steps, string(name)) {
@@ -119,7 +119,7 @@ func TestAgree(t *testing.T) {
 					plays: []program.Play{{Node: &program.Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}}}},
 					came:  true,
 				}
-				g.stable[members[name]] = stable{}
+				g.stable[members[name]] = &stable{}
 			}
 		}
 		var got []string

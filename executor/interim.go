@@ -1,9 +1,7 @@
 package executor
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"sync"
 	"time"
 
@@ -50,8 +48,9 @@ func (i *interim) add(n *result.Node) {
 	if i.save == nil {
 		return
 	}
-	node, err := frozen(n)
-	if err != nil {
+	node := new(result.Node) // a copy that nothing changes any more
+	data, err := json.Marshal(n)
+	if err != nil || json.Unmarshal(data, node) != nil {
 		return // the whole result will fail in the same way, and say so
 	}
 	node.Redact(i.mask)
@@ -93,17 +92,4 @@ func (i *interim) end() {
 	if i.over = true; i.later != nil {
 		i.later.Stop()
 	}
-}
-
-// frozen is a copy of a node that nothing changes any more.
-func frozen(n *result.Node) (*result.Node, error) {
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(n); err != nil {
-		return nil, fmt.Errorf("copy a node: %w", err)
-	}
-	var node result.Node
-	if err := json.Unmarshal(b.Bytes(), &node); err != nil {
-		return nil, fmt.Errorf("copy a node: %w", err)
-	}
-	return &node, nil
 }

@@ -159,9 +159,6 @@ func (r *runner) judgePlan() {
 	values := result.Values(r.result, nil).Against(r.program.Baseline)
 	for _, check := range r.program.Assert {
 		c := worst(check, r.result.Nodes)
-		for _, n := range r.result.Nodes {
-			c.CertainBecause = cmp.Or(c.CertainBecause, prefix(n.ID, certain(check, n)))
-		}
 		r.result.Assertions = append(r.result.Assertions, judgeCheck(r.program, check, c, values, nil))
 	}
 }
@@ -171,9 +168,7 @@ func (r *runner) judgePlan() {
 func worst(check program.Check, nodes []*result.Node) verdict.Context {
 	var all verdict.Context
 	for _, n := range nodes {
-		if n.Aborted != nil && n.Aborted.Assertion == check.Assertion.ID {
-			all.CertainBecause = n.Aborted.Reason
-		}
+		all.CertainBecause = cmp.Or(certain(check, n), all.CertainBecause)
 	}
 	for _, ref := range check.Program.Refs {
 		if ref.Baseline {

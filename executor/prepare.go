@@ -1,12 +1,15 @@
 package executor
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/trial"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -19,7 +22,7 @@ const maxCalls = 4 << 30
 func encode(
 	e *trial.Entry, conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool,
 ) source.Diagnostics {
-	s, sequence := n.Stage, sequenceOf(e, n)
+	s := n.Stage
 	built, diags := feed.Build(e.Plan.Request.Data, &e.Plan.Request, e.Signature, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
 	if e.Plan.Name != "" {
@@ -33,8 +36,11 @@ func encode(
 			Detail:  "only a closed loop (`concurrency`) pauses after a reply",
 		})
 	}
-	for i := range built.Requests {
-		built.Requests[i].Sequence = sequence
+	if n.Sequences != nil {
+		sequence := &backends.Sequence{Text: n.Sequences.Text || e.Signature.Sequence == backends.TextSequences}
+		for i := range built.Requests {
+			built.Requests[i].Sequence = sequence
+		}
 	}
 	var err error
 	if s.Memory != nil {
@@ -139,16 +145,12 @@ func decoupled(t *target, sig backends.Signature) error {
 	if !sig.Decoupled || t.Plan.Streaming || t.Plan.Endpoint == "generate" {
 		return nil
 	}
-	return fmt.Errorf("model %s is decoupled, a request may have any number of responses: "+
-		"write `streaming: true`%s", sig.Model, streams(t))
-}
-
-// streams says what else a target needs for streams.
-func streams(t *target) string {
-	if t.Plan.Transport() != "http" {
-		return ""
+	also := ""
+	if t.Plan.Transport() == "http" {
+		also = " with a grpc:// URL, or with `endpoint: generate`"
 	}
-	return " with a grpc:// URL, or with `endpoint: generate`"
+	return fmt.Errorf("model %s is decoupled, a request may have any number of responses: "+
+		"write `streaming: true`%s", sig.Model, also)
 }
 
 // binaryTensors warns where a server does not say that it takes tensors as raw bytes over HTTP;
@@ -163,14 +165,6 @@ func binaryTensors(t *target, sig backends.Signature) source.Diagnostics {
 		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.Plan.Name),
 		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
 	}}
-}
-
-// sequence returns what makes the requests of an entry part of a sequence; nil: each stands alone.
-func sequenceOf(e *trial.Entry, n *program.Node) *backends.Sequence {
-	if n.Sequences == nil {
-		return nil
-	}
-	return &backends.Sequence{Text: n.Sequences.Text || e.Signature.Sequence == backends.TextSequences}
 }
 
 // keepsState compares what a model says of itself with what the stage sends: a model that keeps
@@ -190,4 +184,53 @@ func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
 		return nil
 	}
 	return source.Diagnostics{what}
+}
+
+// bytesOf are the bytes of a request's inputs.
+func bytesOf(r *backends.Request) (n int) {
+	for i := range r.Inputs {
+		n += len(r.Inputs[i].Data)
+	}
+	return n
+}
+
+// lay gives the tensors of an entry's requests their places in shared memory.
+func lay(
+	e *trial.Entry, conn backends.Conn, m *scenario.Memory, requests []backends.Request, left *int64,
+) error {
+	for i := range requests {
+		if err := take(left, bytesOf(&requests[i])); err != nil {
+			return err
+		}
+	}
+	s, ok := conn.(backends.Sharer)
+	if !ok {
+		return errors.New("the backend shares no memory")
+	}
+	shared, err := s.Share(requests, backends.Sharing{
+		Memory: m.Kind, Device: m.Device, Model: e.Signature, OutputSize: m.OutputSize,
+	})
+	if err != nil {
+		return fmt.Errorf("the requests cannot be encoded for shared memory: %w", err)
+	}
+	e.Shared = &trial.Shared{Shared: shared, Memory: m, Requests: requests}
+	return nil
+}
+
+// tryShared does for one slot what every trial of the stage will do for all of its slots, and asks
+// for a real answer, unless the target is not to be asked.
+func (su *setup) tryShared(ctx context.Context, t *target, e *trial.Entry, sent *int) error {
+	if t.Plan.Ready == 0 {
+		return nil
+	}
+	calls, release, err := e.OpenShared(ctx, &t.Target, 1)
+	if err != nil {
+		return err
+	}
+	if t.Plan.Probe {
+		err = su.probe(ctx, t, calls[0], e.IDs, sent)
+	}
+	ctx, cancel := trial.WithGrace(ctx, trial.ReleaseLimit)
+	defer cancel()
+	return errors.Join(err, release(ctx))
 }

@@ -74,13 +74,14 @@ const notNeeded = "nothing that it needs has failed"
 func (r *runner) needs(s *scenario.Stage) string {
 	failed, blocked := false, ""
 	for _, need := range s.Needs {
-		dep := stageOf(r.program.Plan, need.ID)
-		if dep == nil || dep.When == "never" {
+		stages := r.program.Plan.Stages
+		i := slices.IndexFunc(stages, func(s *scenario.Stage) bool { return s.ID == need.ID })
+		if i < 0 || stages[i].When == "never" {
 			continue // as if absent
 		}
 		why := r.failed[need.ID]
 		failed = failed || why != ""
-		if why != "" && dep.OnFail != "continue" {
+		if why != "" && stages[i].OnFail != "continue" {
 			blocked = fmt.Sprintf("stage %q failed (%s)", need.ID, why)
 			if wasSkipped(r.result.Nodes, need.ID) {
 				blocked = fmt.Sprintf("stage %q was skipped (%s)", need.ID, why)
@@ -101,13 +102,4 @@ func wasSkipped(nodes []*result.Node, stage string) bool {
 	return !slices.ContainsFunc(nodes, func(n *result.Node) bool {
 		return n.Stage == stage && n.Outcome != result.SkippedNode
 	})
-}
-
-func stageOf(p *scenario.Plan, id string) *scenario.Stage {
-	for _, s := range p.Stages {
-		if s.ID == id {
-			return s
-		}
-	}
-	return nil
 }

@@ -5,7 +5,7 @@
 // printer, a writer of files, a place that knows a wire format or which backend can do what.
 //
 // Read it in the order of a run: run.go; inputs.go what is prepared before anything is measured, with
-// targets.go, prepare.go, sharing.go and ready.go; unit.go a stage, or a group of stages (group.go);
+// targets.go, prepare.go and ready.go; unit.go a stage, or a group of stages (group.go);
 // repeat.go the repeats of a node, attempt.go one trial of it, search.go those of a search; judge.go and
 // rules.go what the node's result means; record.go and client.go what is stored of the whole run.
 package executor

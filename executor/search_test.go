@@ -349,7 +349,7 @@ func TestTrialsShareNothing(t *testing.T) {
 	for repeat := range 3 {
 		for tried := range 100 {
 			a := attempt{node: p.Nodes[0], repeat: repeat, tried: tried, serial: serial}
-			seeds[a.seed(p.Plan.Seed)], ids[a.idBase(p)] = true, true
+			seeds[a.seed(p.Plan.Seed)], ids[a.idBase()] = true, true
 			serial++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -44,9 +45,9 @@ func awakeTogether(u *program.Unit, alone bool) (asleep func()) {
 
 // adopt takes over a member's results, in the program's order, and whether its stage counts as failed.
 func (r *runner) adopt(m *member) {
-	order := make(map[string]int, len(r.program.Nodes))
-	for i, n := range r.program.Nodes {
-		order[n.ID] = i
+	order := make(map[string]int)
+	for _, p := range m.plays {
+		order[p.Node.ID] = p.Node.Number
 	}
 	slices.SortFunc(m.done, func(a, b *result.Node) int { return cmp.Compare(order[a.ID], order[b.ID]) })
 	r.result.Nodes = append(r.result.Nodes, m.done...)
@@ -184,4 +185,29 @@ func (m *member) view() *result.Result {
 	v := *m.r.result
 	v.Nodes = slices.Concat(v.Nodes, m.done)
 	return &v
+}
+
+const (
+	collectOften = 100       // GOGC where memory is dearer than time
+	heldMost     = 256 << 20 // bytes of encoded requests above which it is
+)
+
+// collectOften lets the collector run as often as Go's own default asks for while a unit holds many
+// bytes of requests: a program may be started with less (cmd/sluice is), and a multiple of what is
+// held would be too much memory. restore undoes it.
+func (su *setup) collectOften(u *program.Unit) (restore func()) {
+	held := 0
+	for _, m := range u.Members {
+		for _, s := range m.Stages() {
+			held += su.inputs[s].held()
+		}
+	}
+	if held <= heldMost {
+		return func() {}
+	}
+	before := debug.SetGCPercent(collectOften)
+	if before >= 0 && before < collectOften {
+		debug.SetGCPercent(before) // the user asked for even more
+	}
+	return func() { debug.SetGCPercent(before) }
 }

@@ -54,6 +54,9 @@ func orderStages(d *draft) {
 			d.program.Nodes = append(d.program.Nodes, s.nodes...)
 		}
 	}
+	for i, n := range d.program.Nodes {
+		n.Number = i
+	}
 }
 
 // unitOf names what runs at one time: a stage, or the group that it is in. No stage has a blank in

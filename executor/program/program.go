@@ -57,8 +57,9 @@ type Play struct {
 
 // Node is what has a result of its own: one stage at one point of its matrix and one level.
 type Node struct {
-	ID    string          // steady, sweep[concurrency=4], ab[side=canary,rate=100/s]
-	Stage *scenario.Stage // at this node's point of the matrix
+	Number int             // of the node in Program.Nodes
+	ID     string          // steady, sweep[concurrency=4], ab[side=canary,rate=100/s]
+	Stage  *scenario.Stage // at this node's point of the matrix
 	// Point is every axis that tells this node from the others of its stage, outermost first: those of
 	// the matrix, then concurrency or rate where the stage has levels.
 	Point []scenario.Pair
