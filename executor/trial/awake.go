@@ -18,7 +18,7 @@ func aloneClosed(h *Host, p *program.Load) bool {
 // processors. It has no more processors than requests that can be in flight: another would only
 // take over goroutines that are as soon done where they are.
 func stayAwake(h *Host, p *program.Load, c lanePools) (asleep func()) {
-	if !aloneClosed(h, p) || c.blocking {
+	if !aloneClosed(h, p) || c.blocking() {
 		return func() {}
 	}
 	return drive.StayAwake(p.Slots)
@@ -47,8 +47,8 @@ func onlyReplies(in *Input, p *program.Load) bool {
 // which of this process's CPU time is its own.
 func clientCPUs(h *Host, p *program.Load, c lanePools) float64 {
 	threads := p.Slots // that a trial can make use of when it is alone, but for what it does beside sending
-	if c.blocking {
-		threads = len(c.pools[0].Lanes)
+	if c.blocking() {
+		threads = len(c[0].Lanes)
 	}
 	switch {
 	case !h.Alone || h.InProcess:

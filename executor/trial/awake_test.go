@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -62,7 +61,9 @@ func TestMayHold(t *testing.T) {
 		if got == 0 {
 			continue
 		}
-		lanes := lanePools{blocking: true, pools: []drive.Pool{{Lanes: make([]backends.Lane, got)}}}
+		lanes := lanePools{{
+			Lanes: make([]backends.Lane, got), Limits: backends.Limits{BlocksThread: true},
+		}}
 		if cpus := clientCPUs(h, p, lanes); cpus != float64(got) {
 			t.Errorf("%s: the share is of %v processors", name, cpus)
 		}

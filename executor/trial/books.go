@@ -2,7 +2,6 @@ package trial
 
 import (
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
@@ -10,20 +9,16 @@ import (
 
 // bookkeeper holds the player's counts of a trial, of which those of its parts are made.
 type bookkeeper struct {
-	in       *Input
-	plan     *program.Load
-	calls    [][]*backends.Call
-	played   drive.Played
-	offset   int64        // from the start of hold to the trial's own, ns
-	reported measure.Span // the part of hold that is reported, ns since it began
+	*measured
+	in    *Input
+	plan  *program.Load
+	calls [][]*backends.Call
 }
 
 // enterBooks enters what the player knows into the sums of a node and of its parts.
 func enterBooks(m *measured, in *Input, p *program.Load, calls [][]*backends.Call) {
 	total, all := &m.total, m.total.Aggregate
-	b := bookkeeper{
-		in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported,
-	}
+	b := bookkeeper{measured: m, in: in, plan: p, calls: calls}
 	if m.end.accepted == nil && in.Parts.Measured.Holds == nil {
 		all.PlayerCounts = measure.PlayerCounts{
 			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool, DroppedStop: m.played.DroppedStop,
@@ -72,7 +67,7 @@ func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
 	source, _ := newSource(b.in, b.plan, b.calls)
 	for number := uint64(0); ; number++ {
 		due, ok := schedule.Next()
-		at := due + b.offset
+		at := b.start + due - b.total.From // since hold began
 		if !ok || at >= b.reported.To || b.plan.Limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned {
 			return n
 		}

@@ -20,6 +20,13 @@ func (f *findings) note(code, format string, args ...any) {
 	*f = append(*f, result.Finding{Code: code, Severity: result.Note, Text: fmt.Sprintf(format, args...)})
 }
 
+// count adds a note if there are n things of a kind: "2 requests were …".
+func (f *findings) count(code string, n int64, kind, text string) {
+	if n > 0 {
+		f.note(code, "%s %s", were(kind, n), text)
+	}
+}
+
 // addTo adds the findings to those of a node.
 func (f findings) addTo(out *result.Node) {
 	v := &out.Validity

@@ -12,10 +12,10 @@ import (
 )
 
 // lanePools are the lanes of a trial: a pool for each of its targets. The player closes them.
-type lanePools struct {
-	pools    []drive.Pool
-	blocking bool // the lanes keep their processors while they wait: backends.Limits.BlocksThread
-}
+type lanePools []drive.Pool
+
+// blocking reports whether the lanes keep their processors while they wait: only a lone target's do.
+func (c lanePools) blocking() bool { return c[0].Limits.BlocksThread }
 
 // openLanes connects the lanes that are open when the clock starts. blocking is how many of them
 // may keep their processors, largest the size of the largest request in bytes. On an error all are
@@ -30,7 +30,6 @@ func openLanes(ctx context.Context, in *Input, p *program.Load, blocking, larges
 			c.close()
 			return c, fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.Plan.TLS))
 		}
-		c.blocking = limits.BlocksThread
 		pool := drive.Pool{
 			Lanes: lanes, Limits: limits, MaxSlots: to.maxLanes(p.Slots), Timeout: int64(to.Plan.Timeout),
 			InProcess: program.Abilities(to.Kind, to.Plan).Has(backends.SharesProcess),
@@ -41,14 +40,14 @@ func openLanes(ctx context.Context, in *Input, p *program.Load, blocking, larges
 		if p.Open && depth == 1 {
 			pool.Grow = to.grow
 		}
-		c.pools = append(c.pools, pool)
+		c = append(c, pool)
 	}
 	return c, nil
 }
 
 // close closes the lanes before anything was sent on them.
 func (c lanePools) close() {
-	for _, p := range c.pools {
+	for _, p := range c {
 		for _, l := range p.Lanes {
 			_ = l.Close() // nothing was sent on it
 		}
@@ -57,7 +56,7 @@ func (c lanePools) close() {
 
 // most returns how many lanes there can be, those that are opened later included.
 func (c lanePools) most() (n int) {
-	for _, p := range c.pools {
+	for _, p := range c {
 		n += p.MaxSlots
 	}
 	return n

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
@@ -14,25 +15,19 @@ import (
 // switch too late.
 const spin = 30 * time.Microsecond
 
-// player plays the load of a trial on its lanes.
-type player struct {
-	plan    *program.Load
-	pools   []drive.Pool
-	source  feed.Source
-	open    *feed.Sequences // that the requests form; nil: they form none
-	rings   *measure.Rings
-	control *drive.Control
-	options drive.OpenOptions // of a closed loop only its Options
-}
-
-// newPlayer makes the player of a trial.
-func newPlayer(h *Host, in *Input, p *program.Load, c lanePools, src feed.Source, open *feed.Sequences) *player {
+// prepare prepares the load of a trial on its lanes. play plays it from start, on the run's clock,
+// until every request has come back, and closes the lanes.
+func (s *session) prepare(
+	c lanePools, calls [][]*backends.Call, rings *measure.Rings,
+) (play func(ctx context.Context, start int64) drive.Played) {
+	in, p := s.in, s.plan
+	src, open := newSource(in, p, calls) // not once the clock runs: to shuffle many rows takes time
 	o := drive.OpenOptions{
 		Options: drive.Options{
-			Clock: h.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.WarmCount, Limit: p.Limit, IDBase: in.IDBase,
+			Clock: s.host.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.WarmCount, Limit: p.Limit, IDBase: in.IDBase,
 			Sequences: p.Sequences,
 		},
-		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: min(p.Slots, c.most()), Delay: h.Delay,
+		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: maxInFlight(p, c), Delay: s.host.Delay,
 	}
 	if budget(p) > 0 { // then the feed has the limit, and each slot asks it once in vain
 		o.Limit += int64(p.Slots)
@@ -43,25 +38,20 @@ func newPlayer(h *Host, in *Input, p *program.Load, c lanePools, src feed.Source
 			o.EntryOf = m.Entry
 		}
 	}
-	return &player{
-		plan: p, pools: c.pools, source: src, open: open, rings: newRings(in, p, c.most()),
-		control: new(drive.Control), options: o,
+	return func(ctx context.Context, start int64) drive.Played {
+		if open != nil {
+			defer open.Close()
+		}
+		if o.Start = start; p.Warm > 0 {
+			o.WarmUntil = start + p.Warm
+		}
+		if !p.Open {
+			profile := profileOf(p, start, &s.control.HoldStart)
+			return drive.Closed(ctx, profile, src, c, rings, s.control, o.Options)
+		}
+		return drive.Open(ctx, p.Arrivals(), src, c, rings, s.control, o)
 	}
 }
 
-// play plays the load from start, on the run's clock, until every request has come back, and closes
-// the lanes.
-func (p *player) play(ctx context.Context, start int64) drive.Played {
-	if p.open != nil {
-		defer p.open.Close()
-	}
-	o := p.options
-	if o.Start = start; p.plan.Warm > 0 {
-		o.WarmUntil = start + p.plan.Warm
-	}
-	if !p.plan.Open {
-		profile := profileOf(p.plan, start, &p.control.HoldStart)
-		return drive.Closed(ctx, profile, p.source, p.pools, p.rings, p.control, o.Options)
-	}
-	return drive.Open(ctx, p.plan.Arrivals(), p.source, p.pools, p.rings, p.control, o)
-}
+// maxInFlight returns the maximum of requests in flight over all pools.
+func maxInFlight(p *program.Load, c lanePools) int { return min(p.Slots, c.most()) }

@@ -16,9 +16,10 @@ import (
 // up, the observer asks others, the steering ends hold.
 type session struct {
 	host     *Host
+	in       *Input
 	plan     *program.Load
-	drain    time.Duration
-	player   *player
+	control  *drive.Control
+	play     func(ctx context.Context, start int64) drive.Played
 	recorder Recorder // of the samples; nil: they are not kept
 	folder   *measure.Folder
 	observer *observer
@@ -27,21 +28,19 @@ type session struct {
 
 // newSession makes the session of a trial on open lanes.
 func newSession(h *Host, in *Input, p *program.Load, lanes lanePools, calls [][]*backends.Call) *session {
-	stage := in.Node.Stage
-	src, open := newSource(in, p, calls) // not once the clock runs: to shuffle many rows takes time
+	c, rings := new(drive.Control), newRings(in, p, lanes.most())
 	s := &session{
-		host: h, plan: p, drain: stage.Drain, player: newPlayer(h, in, p, lanes, src, open),
-		recorder: newRecorder(h, in, p),
+		host: h, in: in, plan: p, control: c, recorder: newRecorder(h, in, p),
 	}
+	s.play = s.prepare(lanes, calls, rings)
 	var stable *scenario.UntilStable
-	if e, ok := stage.Extent.(scenario.UntilStable); ok {
+	if e, ok := in.Node.Stage.Extent.(scenario.UntilStable); ok {
 		stable = &e
 	}
-	cut, c := cutHold(p.Length, stable), s.player.control
+	cut := cutHold(p.Length, stable)
 	config := measure.Config{
-		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: s.player.rings, HoldStart: c.HoldStart.Load,
-		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows,
-		Closed: !p.Open,
+		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
+		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows, Closed: !p.Open,
 	}
 	if s.recorder != nil {
 		config.Sink = s.recorder
@@ -61,7 +60,7 @@ func (s *session) drive(ctx context.Context, start int64) (played drive.Played, 
 	go func() {
 		defer close(done)
 		defer func() { crash = recover() }()
-		played = s.player.play(ctx, start)
+		played = s.play(ctx, start)
 	}()
 	folded = s.loop(ctx, start, done) - s.host.Lost
 	if crash != nil {
@@ -103,14 +102,14 @@ func (s *session) loop(ctx context.Context, start int64, done <-chan struct{}) (
 // report reports progress.
 func (s *session) report(start, now int64) {
 	p := Progress{Counts: s.folder.Progress()}
-	begin, stop := s.player.control.HoldStart.Load(), s.player.control.StopAt.Load()
+	begin, stop := s.control.HoldStart.Load(), s.control.StopAt.Load()
 	switch {
 	case begin == 0 || now < begin:
 		p.Phase, p.Elapsed, p.Total = Warmup, time.Duration(max(now-start, 0)), time.Duration(s.plan.Warm)
 	case now < stop:
 		p.Phase, p.Elapsed, p.Total = Hold, time.Duration(now-begin), time.Duration(s.plan.Length)
 	default:
-		p.Phase, p.Elapsed, p.Total = Drain, time.Duration(now-stop), s.drain
+		p.Phase, p.Elapsed, p.Total = Drain, time.Duration(now-stop), s.in.Node.Stage.Drain
 	}
 	s.host.Report(p)
 }
@@ -118,7 +117,7 @@ func (s *session) report(start, now int64) {
 // waitForDrain waits for the end of hold where a schedule has no arrival in what is left of it and
 // other trials are played beside: they last as long as this one. ranOut: there is no more data.
 func (s *session) waitForDrain(ranOut bool) {
-	left := s.player.control.StopAt.Load() - s.host.Clock.Now()
+	left := s.control.StopAt.Load() - s.host.Clock.Now()
 	if !s.host.Beside || s.plan.Length == 0 || left <= 0 || left > s.plan.Length || s.plan.Ends || ranOut {
 		return
 	}

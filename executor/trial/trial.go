@@ -130,7 +130,7 @@ func Run(ctx context.Context, h Host, in Input) Output {
 	s.steering.end.notes.addTo(out)
 	calls.release(ctx).addTo(out)
 
-	end := endOfHold(h.Clock.Now(), plan, complete, s.player.control)
+	end := endOfHold(h.Clock.Now(), plan, complete, s.control)
 	folded += int64(s.folder.Drain(end))
 	m := measured{
 		total: s.folder.Finish(end), start: start, played: played, end: s.steering.end, history: s.steering.history,
@@ -148,8 +148,8 @@ func Run(ctx context.Context, h Host, in Input) Output {
 
 	health := newHealth(&h, &in, plan, &m, readings, s.observer.gaps.Longest)
 	health.judge(&out.Validity)
-	lostSamples(s.player.control.Sent.Load(), folded).addTo(out)
-	notesOnTrial(&in, s, &m, readings).addTo(out)
+	lostSamples(s.control.Sent.Load(), folded).addTo(out)
+	notesOnTrial(&in, s, lanes, &m, readings).addTo(out)
 	settleOutcome(out, &m.end)
 	return Output{Node: out, Readings: readings, Short: m.end.short}
 }

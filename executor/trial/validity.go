@@ -65,7 +65,7 @@ func lostSamples(sent, folded int64) (list findings) {
 
 // notesOnTrial says what a reader should know about the server and the run, without doubt about the
 // numbers.
-func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list findings) {
+func notesOnTrial(in *Input, s *session, lanes lanePools, m *measured, r *Readings) (list findings) {
 	stage, played := in.Node.Stage, m.played
 	if stage.Memory != nil {
 		list = noteRoom(in.Result.Errors)
@@ -73,9 +73,7 @@ func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list finding
 	if err := s.folder.SinkErr(); err != nil {
 		list.note("samples", "the samples file is incomplete: %s", err)
 	}
-	if n := played.DroppedStop; n > 0 {
-		list.note("dropped-at-stop", "%s due and not sent when the node ended", were("request", n))
-	}
+	list.count("dropped-at-stop", played.DroppedStop, "request", "due and not sent when the node ended")
 	if n := r.stopped; n > 0 {
 		when := "after the drain of " + source.Duration(stage.Drain)
 		if m.end.cutOff {
@@ -86,18 +84,14 @@ func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list finding
 	}
 	list = append(list, notesOnServers(in.Requests.Targets)...)
 	list = append(list, notesOnReplies(r.total.Aggregate)...)
-	if n := played.LeftOpen; n > 0 {
-		list.note(result.LeftOpen, "%s left open: the request that ends one was not answered. "+
-			"The server keeps them until it forgets them by itself", were("sequence", n))
-	}
-	if n := r.total.Aggregate.StepsDropped; n > 0 {
-		list.note(result.StepsDropped, "%s never sent, because one before them in their sequence failed",
-			were("request", n))
-	}
+	list.count(result.LeftOpen, played.LeftOpen, "sequence", "left open: the request that ends one was not "+
+		"answered. The server keeps them until it forgets them by itself")
+	list.count(result.StepsDropped, r.total.Aggregate.StepsDropped, "request",
+		"never sent, because one before them in their sequence failed")
 	if s.observer.from == beforeClock && !stage.Warmup.IsZero() && in.Requests.Counters != nil {
 		list.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}
-	list = append(list, notesOnWaits(in.Requests.Targets, s.player, played.Waits)...)
+	list = append(list, notesOnWaits(in, s.plan, lanes, played.Waits)...)
 	if in.Requests.Note != "" {
 		list.note("no-statistics", "no server statistics: %s", in.Requests.Note)
 	}
@@ -120,35 +114,30 @@ func notesOnServers(targets []*Target) (list findings) {
 
 // notesOnReplies say what is odd about the replies that were inspected and is no error.
 func notesOnReplies(all *measure.Aggregate) (list findings) {
-	if n := all.Unsized; n > 0 {
-		list.note(result.UnknownBatch, "%s answered whose batch is not known: there is no throughput",
-			were("request", n))
-	}
+	list.count(result.UnknownBatch, all.Unsized, "request",
+		"answered whose batch is not known: there is no throughput")
 	// After a request that failed, of a timeout for instance, the client itself may have closed the
 	// connection.
 	if n := all.Ahead; n-all.Failed() > 1 && 2*(n-all.Failed()) >= all.Sent {
 		list.note(result.ClosesConnections, "the server closes connections after replies: of %d requests %d went "+
 			"out on a new one; it was made before they were due, so that `connect` is not in latency", all.Sent, n)
 	}
-	if n := all.OtherIDs; n > 0 {
-		list.note(result.OtherIDs, "%s answered with another id than the request's, of those that were looked at",
-			were("request", n))
-	}
-	if n := all.Unnamed; n > 0 {
-		list.note(result.UnnamedModel, "%s answered without the name of a model, of those that were looked at",
-			were("request", n))
-	}
+	list.count(result.OtherIDs, all.OtherIDs, "request",
+		"answered with another id than the request's, of those that were looked at")
+	list.count(result.UnnamedModel, all.Unnamed, "request",
+		"answered without the name of a model, of those that were looked at")
 	return list
 }
 
 // notesOnWaits say which of several targets made arrivals wait: those to the others that were due
 // meanwhile waited as well, as arrivals are sent in their order. waits counts those of each pool.
-func notesOnWaits(targets []*Target, p *player, waits []int64) (list findings) {
+func notesOnWaits(in *Input, p *program.Load, lanes lanePools, waits []int64) (list findings) {
+	targets := in.Requests.Targets
 	if len(targets) < 2 {
 		return nil
 	}
 	for i, n := range waits {
-		if most := p.pools[i].MaxSlots; n > 0 && most < p.options.MaxInFlight {
+		if most := lanes[i].MaxSlots; n > 0 && most < maxInFlight(p, lanes) {
 			list.note(result.PoolFull, "%s kept waiting for one of the %d connections to target %q; what was due to "+
 				"other targets meanwhile waited too: allow it more `connections`",
 				were("request", n), most, targets[i].Plan.Name)
