@@ -39,19 +39,12 @@ type waitingArrival struct {
 // nonEmpty reports whether an arrival waits.
 func (b *backlog) nonEmpty() bool { return b != nil && b.count.Load() > 0 }
 
-// push adds an arrival and reports whether there was room; a nil backlog has none.
-func (b *backlog) push(h waitingArrival) bool {
-	if b == nil {
-		return false
-	}
+// push adds an arrival.
+func (b *backlog) push(h waitingArrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.list) >= maxBacklog {
-		return false
-	}
 	b.list = append(b.list, h)
 	b.count.Store(int32(len(b.list)))
-	return true
 }
 
 // pop removes the oldest arrival for sl. It lowers sl's floor to the due time before the arrival
@@ -136,29 +129,16 @@ func (op *open) takeWaiting(sl *slot) bool {
 	return true
 }
 
-// dispatch sends a slot's request. It does not block if the lane has a goroutine for requests that
-// could block.
-func (op *open) dispatch(sl *slot) {
-	if inline := sl.pool.inline; inline > 0 && sl.call.Size <= inline {
-		sl.send()
-		return
-	}
-	op.handOver(sl)
-}
-
 // pushBacklog queues an arrival for its pool while the pacer goes on. It returns false if the pacer
 // itself has to wait.
 func (p *pacer) pushBacklog(g *pool, a arrival, full bool) bool {
-	a.queued = true
 	if g.backlog == nil || g.backlog.count.Load() >= maxBacklog {
 		return false
 	}
 	// before the push, so that the arrival is not counted both as waiting and as not yet due
 	p.c.Sent.Add(1)
-	if !g.backlog.push(waitingArrival{arrival: a, turn: p.turn, full: full}) {
-		p.c.Sent.Add(-1)
-		return false
-	}
+	a.queued = true
+	g.backlog.push(waitingArrival{arrival: a, turn: p.turn, full: full})
 	if a.flags&backends.Warmup == 0 && !full && a.due < p.poolFreeAt {
 		p.WaitedPool++ // behind arrivals that waited for a slot
 	}

@@ -20,7 +20,7 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	o Options,
 ) Played {
 	cl := &closed{profile: p, src: src}
-	cl.init(&o, c, out, pools, 0)
+	cl.init(&o, c, out, pools)
 	cl.slotCount = int(cl.pools[0].attached.Load())
 	for i := range cl.pools { // a pool with shared lanes may have fewer slots
 		cl.slotCount = min(cl.slotCount, int(cl.pools[i].attached.Load()))

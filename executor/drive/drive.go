@@ -32,8 +32,8 @@ type Pool struct {
 	// Grow opens n more lanes, of depth 1, in the background of an open loop when few are idle. If
 	// it is nil or fails, the pool keeps its size.
 	Grow func(ctx context.Context, n int) ([]backends.Lane, error)
-	// maximum of slots, including those that Grow opens, at least len(Lanes); 0: MaxInFlight, or
-	// all slots of shared lanes
+	// MaxSlots is the maximum of slots, including those that Grow opens. There are at least
+	// len(Lanes), and at most as many as shared lanes have room for.
 	MaxSlots int
 	Timeout  int64 // of a request, in ns from due time to last byte; 0: none
 	// Inactivity limits the time, in ns, in which a request neither sends nor receives a byte, on
@@ -74,11 +74,27 @@ func (c *Control) beginRequest() {
 // With OpenOptions.Replay all waiting arrivals are counted (one less while it is being sent),
 // without it only the first, due or not. Without OpenOptions.EntryOf a waiting arrival counts for
 // an entry only once its call is chosen. It must not be called concurrently.
-func (c *Control) UnansweredBefore(due int64, entry int) int64 {
-	if p := c.player.Load(); p != nil {
-		return p.unansweredBefore(due, entry)
+func (c *Control) UnansweredBefore(due int64, entry int) (n int64) {
+	p := c.player.Load()
+	if p == nil {
+		return 0
 	}
-	return 0
+	all := entry < 0
+	if all && p.dueCounter == nil && p.nextDue.Load() < due {
+		n++
+	}
+	for sl := range p.attachedSlots { // before Sent, so that an arrival that is being sent is counted once at most
+		if at := sl.due.Load(); at < due && (all || sl.entry.Load() == int32(entry) && sl.due.Load() == at) {
+			n++
+		}
+	}
+	for i := range p.pools {
+		n += p.pools[i].backlog.countBefore(due, entry)
+	}
+	if p.dueCounter != nil && p.nextDue.Load() != never { // else nothing more is sent, due or not
+		n += p.dueCounter.before(due, c.Sent.Load(), entry)
+	}
+	return n
 }
 
 // Options are common to both players. Times are ns on the run clock.

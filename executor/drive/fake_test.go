@@ -429,8 +429,11 @@ func one(lanes []backends.Lane, lim backends.Limits) []Pool {
 	return []Pool{{Lanes: lanes, Limits: lim}}
 }
 
-func growing(lanes []backends.Lane, grow func(context.Context, int) ([]backends.Lane, error)) []Pool {
-	return []Pool{{Lanes: lanes, Limits: inline, Grow: grow}}
+// growing is a pool that grows to most lanes.
+func growing(lanes []backends.Lane, most int,
+	grow func(context.Context, int) ([]backends.Lane, error),
+) []Pool {
+	return []Pool{{Lanes: lanes, Limits: inline, MaxSlots: most, Grow: grow}}
 }
 
 func limit(s load.Schedule, n int64) load.Schedule { return load.Limit(s, n) }

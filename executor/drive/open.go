@@ -20,13 +20,12 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	o OpenOptions,
 ) Played {
 	op := &open{
-		src: src, drop: o.Drop, delay: o.Delay, maxInFlight: math.MaxInt64,
-		slotFreed: make(chan struct{}, 1),
+		src: src, options: &o, maxInFlight: math.MaxInt64, slotFreed: make(chan struct{}, 1),
 	}
 	if o.Replay != nil && !o.Drop { // with Drop, arrivals do not wait
 		op.dueCounter = &dueCounter{o: &o.Options, schedule: o.Replay, entryOf: o.EntryOf}
 	}
-	op.init(&o.Options, c, out, pools, o.MaxInFlight)
+	op.init(&o.Options, c, out, pools)
 	if o.MaxInFlight > 0 && len(op.slots) > o.MaxInFlight {
 		op.maxInFlight = int64(o.MaxInFlight)
 	}
@@ -72,11 +71,10 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 // open is the state that the pacer and the lanes' goroutines share.
 type open struct {
 	player
-	src  feed.Source
-	drop bool
+	src     feed.Source
+	options *OpenOptions
 	// maximum of requests in flight if lower than the number of slots, else math.MaxInt64
 	maxInFlight int64
-	delay       func(n uint64)
 
 	slotFreed chan struct{} // one token: a slot became idle while the pacer waited
 }
@@ -116,26 +114,30 @@ func (op *open) sendReceiveLoop(sl *slot) {
 	}
 }
 
-// sendLoop is the second goroutine of a lane, for large calls.
-func (op *open) sendLoop(sl *slot) {
-	for range sl.wake {
-		op.sendOnce(sl)
+// dispatch sends a slot's request. It does not block if the lane has a goroutine for requests that
+// could block.
+func (op *open) dispatch(sl *slot) {
+	inline := sl.pool.inline
+	if inline > 0 && sl.call.Size <= inline {
+		sl.send()
+		return
 	}
-}
-
-// sendOnce sends and signals the receiving goroutine, even if Send panics.
-func (op *open) sendOnce(sl *slot) {
-	defer func() { sl.sendDone <- struct{}{} }()
-	sl.send()
-}
-
-// handOver lets the lane's own goroutine send. Called by the pacer.
-func (op *open) handOver(sl *slot) {
-	if sl.pool.inline > 0 && !sl.hasSender {
+	if inline > 0 && !sl.hasSender {
 		sl.hasSender = true
-		op.spawn(func() { op.sendLoop(sl) })
+		op.spawn(sl.sendLoop)
 	}
 	sl.wake <- struct{}{} // never blocks: the slot was idle
+}
+
+// sendLoop is the second goroutine of a lane, for large calls. It signals the receiving one, even if
+// Send panics.
+func (sl *slot) sendLoop() {
+	for range sl.wake {
+		func() {
+			defer signal(sl.sendDone)
+			sl.send()
+		}()
+	}
 }
 
 // handleReply hands a request's sample off. It returns true if a waiting arrival has taken the slot

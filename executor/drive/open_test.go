@@ -127,7 +127,7 @@ func TestOpenGrowsThePool(t *testing.T) {
 	}
 	given := w.given()
 	p := within(t, func() Played {
-		return Open(background, burst(7), &fakeFeed{}, growing(given, grow),
+		return Open(background, burst(7), &fakeFeed{}, growing(given, o.MaxInFlight, grow),
 			w.out, &w.c, o)
 	})
 	w.finished(p)
@@ -153,7 +153,7 @@ func TestOpenLivesWithAPoolThatCannotGrow(t *testing.T) {
 	}
 	given := w.given()
 	p := within(t, func() Played {
-		return Open(background, burst(50), &fakeFeed{}, growing(given, grow), w.out, &w.c, o)
+		return Open(background, burst(50), &fakeFeed{}, growing(given, o.MaxInFlight, grow), w.out, &w.c, o)
 	})
 	w.finished(p)
 	if p.Sent != 50 || calls.Load() != 1 {
@@ -171,7 +171,7 @@ func TestOpenEndsWhileGrowing(t *testing.T) {
 	}
 	given := w.given()
 	p := within(t, func() Played {
-		return Open(background, burst(50), &fakeFeed{}, growing(given, grow),
+		return Open(background, burst(50), &fakeFeed{}, growing(given, o.MaxInFlight, grow),
 			w.out, &w.c, o)
 	})
 	w.finished(p)

@@ -170,8 +170,8 @@ func (p *pacer) countUnsent(hold bool) bool {
 }
 
 func (p *pacer) send(sl *slot, a arrival, s *backends.Sample) {
-	if p.delay != nil {
-		p.delay(a.n)
+	if p.options.Delay != nil {
+		p.options.Delay(a.n)
 	}
 	p.c.beginRequest()
 	p.take(sl, a, s, &p.turn)
@@ -191,7 +191,7 @@ func (p *pacer) awaitSlot(a arrival, hold bool) (sl *slot, free int64, queued bo
 	sl, capped := p.claimSlot(g)
 	g.considerGrowth()
 	full := capped || g.cannotGrow()
-	if sl != nil || (p.drop && full) {
+	if sl != nil || (p.options.Drop && full) {
 		return sl, 0, false
 	}
 	if hold && full {

@@ -37,11 +37,11 @@ type player struct {
 	onProgress func(*slot)     // called with events of an unfinished request
 }
 
-func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most int) {
+func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool) {
 	p.o, p.c, p.out = o, c, out
 	p.wakeSupervisor = make(chan struct{}, 1)
 	p.finished, p.panicked = make(chan struct{}), make(chan struct{})
-	p.initPools(pools, most)
+	p.initPools(pools)
 	p.nextDue.Store(never)
 	c.StopAt.CompareAndSwap(0, math.MaxInt64)
 	c.player.Store(p)

@@ -26,7 +26,7 @@ type pool struct {
 }
 
 // initPools makes the slots of all pools, each as many as it may have.
-func (p *player) initPools(pools []Pool, inFlight int) {
+func (p *player) initPools(pools []Pool) {
 	total, most := 0, 0
 	if p.pipelineDepth = 1; p.o.Sequences != nil {
 		p.pipelineDepth = max(p.o.Sequences.PipelineDepth, 1)
@@ -35,7 +35,7 @@ func (p *player) initPools(pools []Pool, inFlight int) {
 		if given.Limits.Depth < p.pipelineDepth { // its lanes would not keep the order
 			p.pipelineDepth = 1
 		}
-		n := given.slotCount(inFlight)
+		n := given.slotCount()
 		total, most = total+n, max(most, n)
 	}
 	p.slots, p.pools = make([]slot, total), make([]pool, len(pools))
@@ -47,7 +47,7 @@ func (p *player) initPools(pools []Pool, inFlight int) {
 	}
 	first := 0
 	for i, given := range pools {
-		g, n := &p.pools[i], given.slotCount(inFlight)
+		g, n := &p.pools[i], given.slotCount()
 		g.Pool, g.player, g.slots, g.firstIndex = given, p, p.slots[first:first+n:first+n], first
 		g.inline, g.handOverAbove = given.Limits.Inline, math.MaxInt
 		if given.shared() {
@@ -71,18 +71,11 @@ func (p *player) initPools(pools []Pool, inFlight int) {
 func (p *Pool) shared() bool { return p.Limits.Depth > 1 }
 
 // slotCount returns the maximum of requests in flight on the pool.
-func (p *Pool) slotCount(inFlight int) int {
-	most := p.MaxSlots
-	if room := len(p.Lanes) * p.Limits.Depth; p.shared() {
-		if most == 0 {
-			return room
-		}
-		return min(most, room)
+func (p *Pool) slotCount() int {
+	if p.shared() {
+		return min(p.MaxSlots, len(p.Lanes)*p.Limits.Depth)
 	}
-	if most == 0 {
-		most = inFlight
-	}
-	return max(most, len(p.Lanes))
+	return max(p.MaxSlots, len(p.Lanes))
 }
 
 // attach gives the next slot its lane. It must not be called concurrently.
@@ -127,26 +120,4 @@ func (p *player) attachedSlots(yield func(*slot) bool) {
 			}
 		}
 	}
-}
-
-// unansweredBefore counts the requests in flight that were due before due, and the waiting
-// arrivals; of one entry of the mix or, with -1, of all. With a dueCounter an arrival that is being
-// sent is counted once at most: slots are read before Sent.
-func (p *player) unansweredBefore(due int64, entry int) (n int64) {
-	all := entry < 0
-	if all && p.dueCounter == nil && p.nextDue.Load() < due {
-		n++
-	}
-	for sl := range p.attachedSlots {
-		if at := sl.due.Load(); at < due && (all || sl.entry.Load() == int32(entry) && sl.due.Load() == at) {
-			n++
-		}
-	}
-	for i := range p.pools {
-		n += p.pools[i].backlog.countBefore(due, entry)
-	}
-	if p.dueCounter != nil && p.nextDue.Load() != never { // else nothing more is sent, due or not
-		n += p.dueCounter.before(due, p.c.Sent.Load(), entry)
-	}
-	return n
 }

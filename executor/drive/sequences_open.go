@@ -211,9 +211,6 @@ func (p *pacer) closeSequences() {
 func (p *pacer) awaitIdle() *slot {
 	g := &p.pools[0]
 	for !p.crashed() {
-		if sl := p.popSlot(g); sl != nil {
-			return sl
-		}
 		p.pacerWaits.Store(true)
 		if sl := p.popSlot(g); sl != nil {
 			p.pacerWaits.Store(false)
