@@ -46,8 +46,8 @@ func TestFindingCodes(t *testing.T) {
 	}
 }
 
-// usedCodes collects the codes of result that a file names, and those in calls of note, invalid and add, and
-// in Finding literals.
+// usedCodes collects the codes of result that a file names, and those in calls of note, invalid, add
+// and count, and in literals of Finding.
 func usedCodes(t *testing.T, file string, used map[string]bool) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
@@ -85,7 +85,7 @@ func usedCodes(t *testing.T, file string, used map[string]bool) {
 			case *ast.Ident:
 				name = f.Name
 			}
-			if slices.Contains([]string{"note", "invalid", "add"}, name) && len(n.Args) >= 2 {
+			if slices.Contains([]string{"note", "invalid", "add", "count"}, name) && len(n.Args) >= 2 {
 				code(n.Args[0])
 			}
 			if name == "noteOnLast" {
