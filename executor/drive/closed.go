@@ -19,8 +19,8 @@ import (
 func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, out Handoff, c *Control,
 	o Options,
 ) Played {
-	cl := &closed{profile: p, src: src}
-	cl.init(&o, c, out, pools)
+	cl := &closed{profile: p}
+	cl.init(&o, c, src, out, pools)
 	cl.slotCount = int(cl.pools[0].attached.Load())
 	for i := range cl.pools { // a pool with shared lanes may have fewer slots
 		cl.slotCount = min(cl.slotCount, int(cl.pools[i].attached.Load()))
@@ -60,7 +60,6 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 type closed struct {
 	player
 	profile          load.Profile
-	src              feed.Source
 	slotCount        int           // slots of each pool
 	nextNumber       atomic.Uint64 // of the next request
 	beginsNoSequence atomic.Bool   // no sequence begins any more; open ones go on

@@ -20,12 +20,12 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	o OpenOptions,
 ) Played {
 	op := &open{
-		src: src, options: &o, maxInFlight: math.MaxInt64, slotFreed: make(chan struct{}, 1),
+		options: &o, maxInFlight: math.MaxInt64, slotFreed: make(chan struct{}, 1),
 	}
 	if o.Replay != nil && !o.Drop { // with Drop, arrivals do not wait
 		op.dueCounter = &dueCounter{o: &o.Options, schedule: o.Replay, entryOf: o.EntryOf}
 	}
-	op.init(&o.Options, c, out, pools)
+	op.init(&o.Options, c, src, out, pools)
 	if o.MaxInFlight > 0 && len(op.slots) > o.MaxInFlight {
 		op.maxInFlight = int64(o.MaxInFlight)
 	}
@@ -71,7 +71,6 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 // open is the state that the pacer and the lanes' goroutines share.
 type open struct {
 	player
-	src     feed.Source
 	options *OpenOptions
 	// maximum of requests in flight if lower than the number of slots, else math.MaxInt64
 	maxInFlight int64

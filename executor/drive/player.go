@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/executor/feed"
 )
 
 // player is the common part of both loops: the slots, which a supervisor scans. Requests have no
@@ -11,6 +13,7 @@ import (
 type player struct {
 	o   *Options
 	c   *Control
+	src feed.Source
 	out Handoff
 
 	slots          []slot // of all pools, one after the other; never reallocated, as pointers into it exist
@@ -37,8 +40,8 @@ type player struct {
 	onProgress func(*slot)     // called with events of an unfinished request
 }
 
-func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool) {
-	p.o, p.c, p.out = o, c, out
+func (p *player) init(o *Options, c *Control, src feed.Source, out Handoff, pools []Pool) {
+	p.o, p.c, p.src, p.out = o, c, src, out
 	p.wakeSupervisor = make(chan struct{}, 1)
 	p.finished, p.panicked = make(chan struct{}), make(chan struct{})
 	p.initPools(pools)

@@ -103,7 +103,7 @@ func reachedServer(s *backends.Sample) bool {
 
 // finishStep hands an answered request off, and closes its sequence if that cannot go on. t is
 // scratch space for a turn.
-func (p *player) finishStep(sl *slot, src feed.Source, t *feed.Turn) {
+func (p *player) finishStep(sl *slot, t *feed.Turn) {
 	if sl.fields.Sequence == 0 {
 		p.finish(sl)
 		return
@@ -120,11 +120,11 @@ func (p *player) finishStep(sl *slot, src feed.Source, t *feed.Turn) {
 		return
 	case ended:
 	case needsEnd:
-		if src.Finish(live.number, t) {
+		if p.src.Finish(live.number, t) {
 			p.sendEnd(sl, t)
 		}
 	case neverBegan:
-		src.Finish(live.number, t)
+		p.src.Finish(live.number, t)
 	case endUnknown:
 		t.Call, t.Fields, t.Left = call, backends.Fields{Sequence: fields.Sequence, End: true}, 0
 		p.sendEnd(sl, t)
@@ -134,8 +134,8 @@ func (p *player) finishStep(sl *slot, src feed.Source, t *feed.Turn) {
 
 // endOpenSequence ends the sequence that is open on an idle slot. Not for a pacer, which must not
 // wait for a reply.
-func (p *player) endOpenSequence(primary *slot, src feed.Source, t *feed.Turn) {
-	if primary.seq.open && src.Finish(primary.seq.number, t) {
+func (p *player) endOpenSequence(primary *slot, t *feed.Turn) {
+	if primary.seq.open && p.src.Finish(primary.seq.number, t) {
 		sl := &p.pools[t.Pool].slots[primary.index]
 		if p.sendEnd(sl, t); sl != primary {
 			sl.floor.Store(never)
@@ -146,12 +146,9 @@ func (p *player) endOpenSequence(primary *slot, src feed.Source, t *feed.Turn) {
 
 // sendEnd sends the request that closes a sequence on an idle slot, and waits for its reply.
 func (p *player) sendEnd(sl *slot, t *feed.Turn) {
-	s := p.spareSample(sl)
-	if s == nil {
-		p.leftOpen.Add(1)
+	if !p.takeClosing(sl, t) {
 		return
 	}
-	p.take(sl, p.closingArrival(sl), s, t)
 	sl.handedOver = false // its reply is awaited here
 	sl.send()
 	if !sl.receive() {
@@ -161,13 +158,20 @@ func (p *player) sendEnd(sl *slot, t *feed.Turn) {
 	p.finishClosing(sl)
 }
 
-// closingArrival returns the arrival of a request that closes a sequence on an idle slot. It sets
-// the slot's floor before it reads the clock again: no scan in between may publish a bound later
-// than the due time.
-func (p *player) closingArrival(sl *slot) arrival {
+// takeClosing makes the request that closes a sequence the one in flight of an idle slot. It sets the
+// slot's floor before it reads the clock again: no scan in between may publish a bound later than
+// the due time. It returns false, and leaves the sequence open, if there is no sample for it.
+func (p *player) takeClosing(sl *slot, t *feed.Turn) bool {
+	s := p.spareSample(sl)
+	if s == nil {
+		p.leftOpen.Add(1)
+		return false
+	}
 	sl.floor.Store(p.o.Clock.Now())
 	now := p.o.Clock.Now()
-	return arrival{n: closingNumber | p.closingSent.Add(1), due: now, free: now, flags: backends.Closing}
+	n := closingNumber | p.closingSent.Add(1)
+	p.take(sl, arrival{n: n, due: now, free: now, flags: backends.Closing}, s, t)
+	return true
 }
 
 // finishClosing hands off the answered request that was to close a sequence.

@@ -129,9 +129,9 @@ func (op *open) finishSequenceStep(primary, sl *slot) {
 		op.finishPipelined(sl)
 		return
 	}
-	op.finishStep(sl, op.src, &sl.turn)
+	op.finishStep(sl, &sl.turn)
 	for primary.seq.open && op.arrivalBegins() && op.sendNextStep(primary, sl) {
-		op.finishStep(sl, op.src, &sl.turn)
+		op.finishStep(sl, &sl.turn)
 	}
 }
 
@@ -149,7 +149,7 @@ func (op *open) awaitSendReturn(sl *slot) {
 func (op *open) sendNextStep(primary, sl *slot) bool {
 	now := op.o.Clock.Now()
 	if op.halt.Load() || now >= op.c.StopAt.Load() || op.exhaustedAt.Load() != 0 {
-		op.endOpenSequence(primary, op.src, &sl.turn)
+		op.endOpenSequence(primary, &sl.turn)
 		return false
 	}
 	k := op.steps.Add(1) - 1
@@ -157,7 +157,7 @@ func (op *open) sendNextStep(primary, sl *slot) bool {
 	var ok bool
 	if a.flags, ok = op.admit(primary, k, now); !ok {
 		op.markExhausted()
-		op.endOpenSequence(primary, op.src, &sl.turn)
+		op.endOpenSequence(primary, &sl.turn)
 		return false
 	}
 	s := op.out.Get(sl.index)
@@ -166,7 +166,7 @@ func (op *open) sendNextStep(primary, sl *slot) bool {
 		s = op.spareSample(sl)
 	}
 	if s == nil || !op.src.Next(primary.seq.number, a.n, &sl.turn) {
-		op.endOpenSequence(primary, op.src, &sl.turn)
+		op.endOpenSequence(primary, &sl.turn)
 		return false
 	}
 	if a.flags&backends.Warmup != 0 {
@@ -225,12 +225,8 @@ func (p *pacer) awaitIdle() *slot {
 func (p *pacer) closeSequence(primary *slot) {
 	primary.seq.open = false
 	sl := &p.pools[p.turn.Pool].slots[primary.index]
-	s := p.spareSample(sl)
-	if s == nil {
-		p.leftOpen.Add(1)
-		return
+	if p.takeClosing(sl, &p.turn) {
+		p.c.InFlight.Add(1)
+		p.dispatch(sl)
 	}
-	p.c.InFlight.Add(1)
-	p.take(sl, p.closingArrival(sl), s, &p.turn)
-	p.dispatch(sl)
 }

@@ -163,7 +163,7 @@ func (w *worker) finishReply(sl *slot) {
 		w.repliedAt = sl.sample.LastByte
 	}
 	w.sequenceBroke = sl.fields.Sequence != 0 && outcomeOf(sl.sample, &sl.fields).dropsSteps()
-	w.finishStep(sl, w.src, &w.turn)
+	w.finishStep(sl, &w.turn)
 	w.turn.Think = think
 	if sl != w.primary {
 		sl.floor.Store(never)
@@ -194,7 +194,7 @@ func (w *worker) sendFollowing(sl *slot) bool {
 func (w *worker) closeSequence() {
 	if w.primary.seq.open {
 		w.c.InFlight.Add(1)
-		w.endOpenSequence(w.primary, w.src, &w.turn)
+		w.endOpenSequence(w.primary, &w.turn)
 		w.endRequest()
 	}
 }

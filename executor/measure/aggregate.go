@@ -223,20 +223,10 @@ func (a *Aggregate) countFlow(x *finished) {
 // Merge adds o, which must cover other requests and another period.
 func (a *Aggregate) Merge(o *Aggregate) {
 	a.Closed, a.HasGoodput = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput
-	a.Window += o.Window
-	a.Sent += o.Sent
-	a.Reconnects += o.Reconnects
-	a.Ahead += o.Ahead
-	a.Good += o.Good
-	a.Coalesced += o.Coalesced
-	a.OtherIDs += o.OtherIDs
-	a.Unnamed += o.Unnamed
-	a.Sequences += o.Sequences
-	a.StepsDropped += o.StepsDropped
-	a.Planned += o.Planned
-	a.DroppedPool += o.DroppedPool
-	a.DroppedStop += o.DroppedStop
-	a.Offered += o.Offered
+	sums := a.sums()
+	for i, n := range o.sums() {
+		*sums[i] += *n
+	}
 	if a.Arrivals += o.Arrivals; o.Arrivals < 0 {
 		a.Arrivals = -1
 	}
@@ -252,20 +242,22 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	for _, text := range o.Mismatches {
 		a.addMismatch([]byte(text))
 	}
-	a.Completed += o.Completed
-	a.GoodCompleted += o.GoodCompleted
-	a.EndedSequences += o.EndedSequences
-	a.Items += o.Items
-	a.Unsized += o.Unsized
-	a.Responses += o.Responses
-	a.BytesSent += o.BytesSent
-	a.BytesReceived += o.BytesReceived
 	if o.First != 0 && (a.First == 0 || o.First < a.First) {
 		a.First = o.First
 	}
 	a.Last = max(a.Last, o.Last)
 	for i := range a.dists {
 		a.dists[i].Merge(&o.dists[i])
+	}
+}
+
+// sums returns what Merge adds.
+func (a *Aggregate) sums() []*int64 {
+	return []*int64{
+		&a.Window, &a.Sent, &a.Reconnects, &a.Ahead, &a.Good, &a.Coalesced, &a.OtherIDs, &a.Unnamed,
+		&a.Sequences, &a.StepsDropped, &a.Planned, &a.DroppedPool, &a.DroppedStop, &a.Offered,
+		&a.Completed, &a.GoodCompleted, &a.EndedSequences, &a.Items, &a.Unsized, &a.Responses,
+		&a.BytesSent, &a.BytesReceived,
 	}
 }
 

@@ -142,8 +142,9 @@ func (s *series) packComplete(settled int64) {
 	}
 }
 
-// completeWindows returns the packed windows.
-func (s *series) completeWindows() Series {
+// CompleteSeries returns the windows of Config.Every[i] that are complete, oldest first.
+func (f *Folder) CompleteSeries(i int) Series {
+	s := f.series[i]
 	out := Series{From: s.spans[0].From}
 	for n := range s.packed {
 		out.Windows = append(out.Windows, s.window(n))
@@ -151,9 +152,10 @@ func (s *series) completeWindows() Series {
 	return out
 }
 
-// openWindows returns the windows after the complete ones that end until by: they still wait for
-// replies.
-func (s *series) openWindows(by int64) Series {
+// OpenSeries returns the windows of Config.Every[i] that ended by by, in ns since hold began, and
+// still wait for replies, oldest first.
+func (f *Folder) OpenSeries(i int, by int64) Series {
+	s := f.series[i]
 	out := Series{From: s.spans[0].From}
 	for n := s.packed; n < MaxWindows; n++ {
 		if to := s.windowSpan(n).To; to > by || to > s.spans[len(s.spans)-1].To {
@@ -164,8 +166,10 @@ func (s *series) openWindows(by int64) Series {
 	return out
 }
 
-// count returns the number of windows in a hold window of the given length in ns.
-func (s *series) count(hold int64) (n int) {
+// SeriesCount returns the number of windows of Config.Every[i] in a hold window of the given length
+// in ns.
+func (f *Folder) SeriesCount(i int, hold int64) (n int) {
+	s := f.series[i]
 	for _, span := range s.spans {
 		n += int(span.lengthBefore(hold) / s.length)
 	}

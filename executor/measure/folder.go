@@ -254,7 +254,7 @@ func (f *Folder) CompleteWindows() []*Window {
 	if f.windows == nil {
 		return nil
 	}
-	return f.windows.complete()
+	return f.windows.list[:f.windows.completeCount]
 }
 
 // Current returns the sums so far, of hold and of each of Config.Scopes, for decisions between two
@@ -265,17 +265,6 @@ func (f *Folder) Current() (hold *Aggregate, scopes []*Aggregate) {
 	}
 	return f.hold, scopes
 }
-
-// CompleteSeries returns the windows of Config.Every[i] that are complete, oldest first.
-func (f *Folder) CompleteSeries(i int) Series { return f.series[i].completeWindows() }
-
-// OpenSeries returns the windows of Config.Every[i] that ended by by, in ns since hold began, and
-// still wait for replies, oldest first.
-func (f *Folder) OpenSeries(i int, by int64) Series { return f.series[i].openWindows(by) }
-
-// SeriesCount returns the number of windows of Config.Every[i] in a hold window of the given length
-// in ns.
-func (f *Folder) SeriesCount(i int, hold int64) int { return f.series[i].count(hold) }
 
 // Finish folds the remaining samples, after the player has ended, and returns the node's
 // measurement. An open hold window ends with the last completion.

@@ -132,8 +132,6 @@ func (w *windows) advance(last, now, end int64) {
 	}
 }
 
-func (w *windows) complete() []*Window { return w.list[:w.completeCount] }
-
 // MergeWindows merges several windows into one measurement, and their scopes likewise. It does not
 // change the windows.
 func MergeWindows(list []*Window) (all *Aggregate, scopes []*Aggregate) {

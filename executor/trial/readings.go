@@ -58,7 +58,7 @@ type Readings struct {
 	called      []Called          // the models that the stage's own call
 	began       tally             // by the server; nil: it keeps none, or nothing is known
 	ended       tally
-	server      []serverSlice
+	server      map[sliceKey]map[string]float64 // what the server did, by slice and row
 	scrapes     []result.Scrape
 	percentiles []float64           // to be stored
 	mask        func(string) string // hides secrets in what a server said
@@ -84,7 +84,7 @@ func newReadings(
 func (m *Readings) Before() *Readings {
 	return &Readings{
 		parts: m.parts, counted: m.counted, called: m.called, began: m.began, ended: m.began,
-		percentiles: m.percentiles, mask: m.mask,
+		percentiles: m.percentiles, mask: m.mask, server: map[sliceKey]map[string]float64{},
 	}
 }
 
@@ -95,9 +95,8 @@ func (m *Readings) Join(o *Readings, repeat int) {
 	m.sent += o.sent
 	m.use = bothUses(m.use, o.use)
 	m.ended = bothCounts(m.ended, o.began, o.ended)
-	for _, s := range o.server {
-		s.repeat += repeat
-		m.server = append(m.server, s)
+	for at, values := range o.server {
+		m.server[sliceKey{repeat, at.from}] = values
 	}
 	m.scrapes = joinScrapes(m.scrapes, o.scrapes, repeat)
 }
@@ -156,7 +155,7 @@ func (m *Readings) Fill(n *program.Node, out *result.Node) {
 	for i, w := range m.parts.Series {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
 	}
-	out.Slices = slices.Concat([]result.Slice{}, onSlices(resultSlices(m.total.Slices), m.server))
+	out.Slices = resultSlices(m.total.Slices, m.server)
 	out.Models, out.Scrapes = m.models(), m.scrapes
 	out.Errors = failures(m.total.Aggregate)
 	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
@@ -244,14 +243,14 @@ func (m *Readings) client(name string) (float64, bool) {
 	return 0, false
 }
 
-func resultSlices(list []measure.Slice) []result.Slice {
-	var out []result.Slice
+func resultSlices(list []measure.Slice, server map[sliceKey]map[string]float64) []result.Slice {
+	out := []result.Slice{}
 	for _, s := range list {
 		out = append(out, result.Slice{
 			Repeat: s.Repeat, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed,
 			Items: s.Items, InFlight: s.InFlight,
 			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99),
-			LatencyMax: optional(s.N, s.Max),
+			LatencyMax: optional(s.N, s.Max), Server: server[sliceKey{s.Repeat, s.From}],
 		})
 	}
 	return out

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
-	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -140,49 +139,32 @@ func nearest(list []tally, at int64) (best tally) {
 // apartBy returns how far a snapshot is from a moment, ns.
 func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
 
-// serverSlice holds what the server did in one slice, as far as that is known.
-type serverSlice struct {
-	repeat   int
-	from     int64 // since hold began, ns
-	readings []observe.Reading
+// sliceKey names a slice: the repeat it is of, and where it begins, ns since hold did.
+type sliceKey struct {
+	repeat int
+	from   int64
 }
 
 // serverSlices returns what the server did in each slice of a hold that began at hold on the run's
-// clock. A slice is left out if the server was not asked near both of its edges.
-func (o *observer) serverSlices(list []measure.Slice, hold int64) (out []serverSlice) {
+// clock, by row. A slice is left out if the server was not asked near both of its edges.
+func (o *observer) serverSlices(list []measure.Slice, hold int64) map[sliceKey]map[string]float64 {
 	if o.in.Requests.Counters == nil {
 		return nil
 	}
-	moments := o.moments()
+	moments, all := o.moments(), map[sliceKey]map[string]float64{}
 	for _, s := range list {
 		a, b := nearest(moments, hold+s.From), nearest(moments, hold+s.To)
 		near := (s.To - s.From) / 4
 		if a == nil || apartBy(a, hold+s.From) > near || apartBy(b, hold+s.To) > near {
 			continue
 		}
-		growth := observe.Growth(o.in.Requests.Series, a[0], b[0])
-		out = append(out, serverSlice{repeat: s.Repeat, from: s.From, readings: growth})
-	}
-	return out
-}
-
-// onSlices adds what the server did to slices of the result.
-func onSlices(list []result.Slice, server []serverSlice) []result.Slice {
-	for _, s := range server {
-		i := slices.IndexFunc(list, func(o result.Slice) bool {
-			return o.Repeat == s.repeat && o.From == seconds(s.from)
-		})
-		if i < 0 {
-			continue
-		}
-		for _, r := range s.readings {
+		values := map[string]float64{}
+		for _, r := range observe.Growth(o.in.Requests.Series, a[0], b[0]) {
 			if r.OK {
-				if list[i].Server == nil {
-					list[i].Server = map[string]float64{}
-				}
-				list[i].Server[r.Row.Name] = r.V
+				values[r.Row.Name] = r.V
 			}
 		}
+		all[sliceKey{s.Repeat, s.From}] = values
 	}
-	return list
+	return all
 }
