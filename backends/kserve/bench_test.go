@@ -45,7 +45,7 @@ func BenchmarkHTTPReply(b *testing.B) {
 			for i := range replies {
 				replies[i] = reply(i)
 			}
-			w := http1.New(&httpJudge{}, http1.Options{})
+			w := http1.New(&httpJudge{})
 			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}
 			s := &backends.Sample{}
 			b.ReportAllocs()

@@ -199,7 +199,7 @@ func TestUncompared(t *testing.T) {
 			e := expect(&backends.Request{Outputs: c.asked}, nil)
 			e.mayBeCoded = true // compressed replies are asked for
 			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: e}
-			w := http1.New(&httpJudge{}, http1.Options{})
+			w := http1.New(&httpJudge{})
 			s := &backends.Sample{N: 1} // not one that is looked at closely
 			w.Begin(0, call, backends.Fields{}, s)
 			for rest := []byte(c.reply); len(rest) > 0; rest = rest[min(size, len(rest)):] {
@@ -219,7 +219,7 @@ func TestLookedClosely(t *testing.T) {
 	long := `{"outputs":[{"name":"A","datatype":"INT32","shape":[600],"data":[` + strings.Repeat("7,",
 		599) + `7],}]}`
 	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}
-	w := http1.New(&httpJudge{}, http1.Options{})
+	w := http1.New(&httpJudge{})
 	found := 0
 	for n := range uint64(6400) {
 		s := &backends.Sample{N: n}
@@ -245,7 +245,7 @@ func TestSeenAgain(t *testing.T) {
 	}
 	a, b := []backends.Output{{Name: "A"}}, []backends.Output{{Name: "B"}}
 	judge := &httpJudge{}
-	w := http1.New(judge, http1.Options{})
+	w := http1.New(judge)
 	for i, c := range []struct {
 		head, raw string
 		asked     []backends.Output
@@ -475,7 +475,7 @@ func feeder(t *testing.T, call *backends.Call, reply func(n int) []byte) func(n 
 	for i := range replies {
 		replies[i] = reply(i)
 	}
-	w, s := http1.New(&httpJudge{}, http1.Options{}), &backends.Sample{}
+	w, s := http1.New(&httpJudge{}), &backends.Sample{}
 	return func(n int) {
 		s.Reset()
 		s.N = uint64(n)

@@ -84,9 +84,9 @@ func (c *HTTP) Lanes(
 func (c *HTTP) newWire() backends.Wire {
 	judge := httpJudge{keep: c.target.KeepReplies}
 	if c.usesGenerate() {
-		return http1.New(&objectJudge{httpJudge: judge}, http1.Options{})
+		return http1.New(&objectJudge{httpJudge: judge})
 	}
-	return http1.New(&judge, http1.Options{})
+	return http1.New(&judge)
 }
 
 // Close implements backends.Conn.

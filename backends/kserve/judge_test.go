@@ -24,7 +24,7 @@ import (
 func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample {
 	t.Helper()
 	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: asking(e)}
-	w := http1.New(&httpJudge{}, http1.Options{})
+	w := http1.New(&httpJudge{})
 	s := &backends.Sample{}
 	w.Begin(0, call, backends.Fields{}, s)
 	if slot, _, _ := w.Feed([]byte(reply), 5); slot == backends.None {
@@ -420,7 +420,7 @@ func FuzzGRPCReply(f *testing.F) {
 // A head that is like the one before is not searched again, and one that differs is.
 func TestLengthOfEveryReply(t *testing.T) {
 	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}
-	w := http1.New(&httpJudge{}, http1.Options{})
+	w := http1.New(&httpJudge{})
 	for i, c := range []struct {
 		length string
 		class  backends.ErrorClass
@@ -570,7 +570,7 @@ func TestCompressionIsAskedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			judge, s := &httpJudge{keep: keep}, &backends.Sample{}
-			w := http1.New(judge, http1.Options{})
+			w := http1.New(judge)
 			w.Begin(0, call, backends.Fields{}, s)
 			w.Feed([]byte(c.reply), 5)
 			if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {

@@ -115,7 +115,7 @@ func (a *answered) judged(
 			j := &streamJudge{}
 			j.Reply(call, [][]byte{protow.AppendString(nil, 2, a.message())}, s)
 		default:
-			w := http1.New(&httpJudge{}, http1.Options{})
+			w := http1.New(&httpJudge{})
 			w.Begin(0, call, backends.Fields{ID: id}, s)
 			w.Feed([]byte(a.overHTTP(over == "json")), 5)
 		}
@@ -354,7 +354,7 @@ func TestReplyIdentity(t *testing.T) {
 // TestAgainIsOfTheSameRequest: a reply that was in order for one request is looked at again for
 // another one.
 func TestAgainIsOfTheSameRequest(t *testing.T) {
-	w := http1.New(&httpJudge{}, http1.Options{})
+	w := http1.New(&httpJudge{})
 	c := openFor(t, backends.Target{URL: "http://h:1", Model: "m"})
 	reply := fromM(given{"OUT", "FP32", []int64{1, 4}})
 	for i, want := range []struct {
@@ -390,7 +390,7 @@ func TestGenerateAnswers(t *testing.T) {
 		{`{"model_name":"x","OUT":1}`, "the reply is from model x, wanted m"},
 		{`{"OUT":1`, "the reply's JSON cannot be read: {\"OUT\":1"},
 	} {
-		w := http1.New(&objectJudge{}, http1.Options{})
+		w := http1.New(&objectJudge{})
 		s := &backends.Sample{}
 		w.Begin(0, call, backends.Fields{}, s)
 		w.Feed([]byte(jsonReply(200, c.reply)), 5)

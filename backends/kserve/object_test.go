@@ -15,7 +15,7 @@ import (
 // feed gives a reply to a judge, in reads of size bytes.
 func feed(judge http1.Judge, reply string, size int, e *backends.Expect) *backends.Sample {
 	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: asking(e)}
-	w := http1.New(judge, http1.Options{})
+	w := http1.New(judge)
 	s := &backends.Sample{}
 	w.Begin(0, call, backends.Fields{}, s)
 	for rest := []byte(reply); len(rest) > 0; {

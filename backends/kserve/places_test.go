@@ -69,7 +69,7 @@ func TestSharedOutputs(t *testing.T) {
 				return memory[at : at+size], c.wrong
 			},
 		})
-		w, s := http1.New(&httpJudge{}, http1.Options{}), &backends.Sample{Region: 7}
+		w, s := http1.New(&httpJudge{}), &backends.Sample{Region: 7}
 		w.Begin(0, &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: e}, backends.Fields{}, s)
 		w.Feed([]byte(jsonReply(200, `{"model_name":"m","outputs":[`+c.reply+`]}`)), 5)
 		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) || reads != c.reads {

@@ -62,7 +62,9 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 				part, maxPartSize)
 	}
 	s := &Stream{gzip: name == Gzip, partFirst: front, partSize: part}
-	s.restSum = s.initialSum()
+	if !s.gzip {
+		s.restSum = 1 // of nothing, as Adler-32 defines it
+	}
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
 	if err != nil {
@@ -132,27 +134,15 @@ func (s *Stream) AppendTrailer(dst, head []byte) []byte {
 	return binary.BigEndian.AppendUint32(dst, sum)
 }
 
-func (s *Stream) initialSum() uint32 {
-	if s.gzip {
-		return 0
-	}
-	return 1
-}
-
 func (s *Stream) updateSum(sum uint32, b []byte) uint32 {
 	if s.gzip {
 		return crc32.Update(sum, crc32.IEEETable, b)
 	}
-	return adlerUpdate(sum, b)
+	return adlerJoin(sum, adler32.Checksum(b), int64(len(b)))
 }
 
 // adlerPrime is the modulus of Adler-32.
 const adlerPrime = 65521
-
-// adlerUpdate returns sum extended by b.
-func adlerUpdate(sum uint32, b []byte) uint32 {
-	return adlerJoin(sum, adler32.Checksum(b), int64(len(b)))
-}
 
 // adlerJoin returns the sum of two consecutive texts; the second has n bytes.
 func adlerJoin(first, second uint32, n int64) uint32 {

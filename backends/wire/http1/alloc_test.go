@@ -26,7 +26,7 @@ func exchange(t testing.TB) (*Wire, func([][]byte)) {
 			Method: "POST", Host: "localhost:8000", Path: "/v2/models/m/infer", Prefix: []byte(`{"id":"00000000"}`),
 			Holes: []backends.Hole{{At: 7, Width: 8, Field: backends.FieldID}}, Body: [][]byte{make([]byte, 1024)},
 		})
-	w := New(&recorder{keep: 1 << 10}, Options{})
+	w := New(&recorder{keep: 1 << 10})
 	s := &backends.Sample{}
 	return w, func(reads [][]byte) {
 		s.Reset()

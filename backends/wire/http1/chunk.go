@@ -110,7 +110,7 @@ func (w *Wire) stepTrailer(b []byte, at int64) (int, backends.Next) {
 	for i, ch := range b {
 		w.trailerSize++
 		switch {
-		case w.trailerSize > w.o.MaxHead:
+		case w.trailerSize > w.maxHead:
 			return i + 1, w.fail(at, backends.Protocol, "the trailers are longer than the limit", nil)
 		case ch == '\n' && w.trailerLine == 0:
 			return i + 1, w.finish(w.body, at)

@@ -110,7 +110,7 @@ func TestBeginFillsHoles(t *testing.T) {
 			{At: 3, Width: 4, Field: backends.FieldID}, {At: 14, Width: 6, Field: backends.FieldID},
 		},
 	})
-	w := New(&recorder{}, Options{})
+	w := New(&recorder{})
 	for id, want := range map[uint64]string{
 		7: "id=0007,again=000007,tail", 123456: "id=3456,again=123456,tail",
 	} {
@@ -141,7 +141,7 @@ func TestBeginFillsEveryField(t *testing.T) {
 		r.Holes = append(r.Holes,
 			backends.Hole{At: uint32(strings.Index(text, place)), Width: uint8(len(place)), Field: field})
 	}
-	w, c := New(&recorder{}, Options{}), encodeCall(t, r)
+	w, c := New(&recorder{}), encodeCall(t, r)
 	for _, f := range []struct {
 		fields backends.Fields
 		want   string

@@ -28,7 +28,7 @@ func FuzzReply(f *testing.F) {
 		}
 		call := encodeCall(t, Request{Method: method, Host: "h", Path: "/"})
 		r := &recorder{keep: 1 << 16}
-		w := New(r, Options{})
+		w := New(r)
 		whole, s := play(w, r, call, pieces(reply, 0), true)
 		if whole.Next == backends.NextMore {
 			t.Fatal("no end at EOF")
@@ -58,7 +58,7 @@ func FuzzReply(f *testing.F) {
 // fresh is what a wire makes of reply that has seen nothing before.
 func fresh(t *testing.T, r *recorder, call *backends.Call, reply []byte) outcome {
 	t.Helper()
-	got, _ := play(New(r, Options{}), r, call, pieces(reply, 0), true)
+	got, _ := play(New(r), r, call, pieces(reply, 0), true)
 	return got
 }
 
@@ -95,7 +95,7 @@ func TestAgreesWithNetHTTP(t *testing.T) {
 	compared := 0
 	for _, c := range readCaptures(t) {
 		r := &recorder{keep: 1 << 20}
-		got, _ := play(New(r, Options{}), r, &backends.Call{Head: c.request}, pieces(c.reply, 0), true)
+		got, _ := play(New(r), r, &backends.Call{Head: c.request}, pieces(c.reply, 0), true)
 		if got.Next != backends.NextKeep && got.Next != backends.NextClose {
 			continue
 		}

@@ -142,7 +142,7 @@ func TestGolden(t *testing.T) {
 		backends.NextStale: "stale",
 	}
 	r := &recorder{keep: 1 << 20}
-	w := New(r, Options{})
+	w := New(r)
 	for _, c := range captures {
 		t.Run(c.name, func(t *testing.T) {
 			call := &backends.Call{Head: bytes.ToLower(c.request)}
@@ -188,7 +188,7 @@ func TestGoldenByName(t *testing.T) {
 			}
 			found = true
 			r := &recorder{keep: 1 << 20}
-			got, s := play(New(r, Options{}), r, &backends.Call{Head: c.request}, pieces(c.reply, 0), true)
+			got, s := play(New(r), r, &backends.Call{Head: c.request}, pieces(c.reply, 0), true)
 			text := fmt.Sprintf("%d %v", got.Status, got.Class)
 			if !strings.HasPrefix(want, text) ||
 				!strings.Contains(string(s.Note), strings.TrimPrefix(strings.TrimPrefix(want, text), " ")) {

@@ -26,13 +26,13 @@ func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 	}
 	text, from := b, 0
 	if had > 0 {
-		w.acc = append(w.acc, b[:min(len(b), w.o.MaxHead+1-had)]...)
+		w.acc = append(w.acc, b[:min(len(b), w.maxHead+1-had)]...)
 		text, from = w.acc, max(0, had-3)
 	}
 	end := headEnd(text, from)
 	switch {
-	case end > w.o.MaxHead || end < 0 && len(text) > w.o.MaxHead:
-		return w.o.MaxHead + 1 - had,
+	case end > w.maxHead || end < 0 && len(text) > w.maxHead:
+		return w.maxHead + 1 - had,
 			w.fail(at, backends.Protocol, "the head of the reply is longer than the limit", nil)
 	case end < 0 && had == 0:
 		w.acc = append(w.acc, b...)

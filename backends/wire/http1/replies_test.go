@@ -162,7 +162,7 @@ func (c *replyCase) call(t testing.TB) *backends.Call {
 
 func TestReplies(t *testing.T) {
 	r := &recorder{keep: 1 << 20}
-	w := New(r, Options{}) // one wire for all: nothing of a reply may outlive it
+	w := New(r) // one wire for all: nothing of a reply may outlive it
 	words := map[backends.Next]string{
 		backends.NextMore: "more", backends.NextKeep: "keep", backends.NextClose: "close",
 		backends.NextBroken: "broken", backends.NextStale: "stale",
@@ -198,7 +198,7 @@ func TestReplies(t *testing.T) {
 
 func TestStampsAreThoseOfTheReads(t *testing.T) {
 	r := &recorder{keep: 100}
-	w := New(r, Options{})
+	w := New(r)
 	c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 	_, s := play(w, r, c, [][]byte{
 		[]byte("HTTP/1.1 100 Continue\r\n\r\n"), []byte("HTTP/1.1 200 OK\r\nContent-"),
@@ -215,7 +215,7 @@ func TestKeepBoundsWhatTheJudgeSees(t *testing.T) {
 	c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 	for _, n := range []int{0, 1, 7} {
 		r := &recorder{keep: 4}
-		w := New(r, Options{})
+		w := New(r)
 		if got, _ := play(w, r, c, pieces(reply, n), false); got.Body != "0123" || got.Size != 10 {
 			t.Errorf("pieces of %d: kept %q of %d bytes", n, got.Body, got.Size)
 		}
@@ -235,7 +235,8 @@ func TestLimits(t *testing.T) {
 		"chunk line": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat(long, 50),
 	} {
 		r := &recorder{keep: 1000}
-		w := New(r, Options{MaxHead: 64})
+		w := New(r)
+		w.maxHead = 64
 		c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 		whole, _ := play(w, r, c, pieces([]byte(reply), 0), true)
 		if whole.Class != backends.Protocol || whole.Next != backends.NextBroken {
@@ -276,7 +277,7 @@ func TestContentLimit(t *testing.T) {
 		{"status, to EOF", "HTTP/1.1 302 No\r\n\r\n" + long, "status 2 39"},
 	} {
 		r := &recorder{keep: 1000}
-		w := New(r, Options{})
+		w := New(r)
 		call := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 		call.MaxReply = most
 		whole, s := play(w, r, call, pieces([]byte(c.reply), 0), false)
@@ -301,7 +302,7 @@ func TestContentLimit(t *testing.T) {
 // a cut reply.
 func TestBeginForgets(t *testing.T) {
 	r := &recorder{keep: 100}
-	w := New(r, Options{})
+	w := New(r)
 	c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 	for _, cut := range []string{
 		"", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab",

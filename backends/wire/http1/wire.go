@@ -9,7 +9,7 @@
 //		Method: "POST", Host: "localhost:8000", Path: "/v2/models/m/infer", Body: body,
 //	})
 //	call := &backends.Call{Head: head, Holes: holes, Body: body, Size: …}
-//	wire := http1.New(judge, http1.Options{})
+//	wire := http1.New(judge)
 package http1
 
 import (
@@ -44,11 +44,9 @@ type Streamer interface {
 	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full, over bool)
 }
 
-// Options bounds replies. The zero value means the defaults. For content see Call.MaxReply, which
-// does not bound content that a Streamer takes as it arrives.
-type Options struct {
-	MaxHead int // bytes of one head (status line and fields), and of trailers; 0: 64 KiB
-}
+// maxHead is the limit of a head (status line and fields), and of trailers, in bytes. For content see
+// Call.MaxReply, which does not bound content that a Streamer takes as it arrives.
+const maxHead = 64 << 10
 
 // Wire is HTTP/1.1 on one connection: a backends.Wire of depth 1.
 //
@@ -65,9 +63,9 @@ type Options struct {
 //
 // The bytes that a phase reads depend on the bytes alone, never on how reads split them.
 type Wire struct {
-	judge  Judge
-	stream Streamer // the judge, if it is a Streamer
-	o      Options
+	judge   Judge
+	stream  Streamer // the judge, if it is a Streamer
+	maxHead int
 
 	request
 	phase phase
@@ -127,11 +125,8 @@ const (
 )
 
 // New returns the wire of one connection.
-func New(j Judge, o Options) *Wire {
-	if o.MaxHead == 0 {
-		o.MaxHead = 64 << 10
-	}
-	w := &Wire{judge: j, o: o}
+func New(j Judge) *Wire {
+	w := &Wire{judge: j, maxHead: maxHead}
 	w.stream, _ = j.(Streamer)
 	return w
 }

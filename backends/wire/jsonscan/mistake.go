@@ -76,7 +76,8 @@ func (s *Scanner) Mistake() error {
 	if err == nil {
 		return nil
 	}
-	line, column := Position(s.b, s.at)
+	before := s.b[:min(s.at, len(s.b))]
+	line, column := bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n')
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
@@ -107,10 +108,4 @@ func Kind(text []byte) string {
 		return "a number"
 	}
 	return strconv.Quote(string(text[:1]))
-}
-
-// Position returns the line and column of an offset in data, both from 1.
-func Position(data []byte, offset int) (line, column int) {
-	before := data[:min(max(offset, 0), len(data))]
-	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }

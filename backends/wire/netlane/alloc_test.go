@@ -62,7 +62,7 @@ func end(l backends.Lane) {
 func loop(t testing.TB, size int, way string) func() *backends.Sample {
 	o := netlane.Options{
 		MaxBlocked: ways[way].hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()},
-		New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+		New: func() backends.Wire { return http1.New(judge{}) },
 	}
 	call, err := conn{o}.Prepare(request(size))
 	if err != nil {

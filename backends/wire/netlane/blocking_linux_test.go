@@ -204,7 +204,7 @@ func TestWhoHolds(t *testing.T) {
 	} {
 		t.Setenv("GODEBUG", c.debug)
 		c.o.Network, c.o.Address = "tcp", l.Addr().String()
-		c.o.New = func() backends.Wire { return http1.New(nil, http1.Options{}) }
+		c.o.New = func() backends.Wire { return http1.New(nil) }
 		lanes, limits, err := Dial(t.Context(), c.o, c.n)
 		if err != nil || limits.BlocksThread != c.holds || len(lanes) != c.lanes || limits.Depth != c.depth {
 			t.Errorf("%+v: %d lanes, %+v, %v", c, len(lanes), limits, err)

@@ -64,7 +64,7 @@ func TestBundleLeavesNothing(t *testing.T) {
 			o := Options{
 				Network: "tcp", Address: c.address, MaxBlocked: c.hold, Clock: backends.Clock{Origin: time.Now()},
 			}
-			o.New = func() backends.Wire { return http1.New(plainJudge{}, http1.Options{}) }
+			o.New = func() backends.Wire { return http1.New(plainJudge{}) }
 			lanes, _, err := Dial(t.Context(), o, c.n)
 			if (err != nil) != (c.address == nobody) {
 				t.Fatal(err)

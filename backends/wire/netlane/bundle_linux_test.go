@@ -37,7 +37,7 @@ func responder(t *testing.T, leave int) string {
 func bundleOf(t *testing.T, address string, n int) (*bundle, *backends.Call) {
 	t.Helper()
 	o := Options{Network: "tcp", Address: address, MaxBlocked: 1, Clock: backends.Clock{Origin: time.Now()}}
-	o.New = func() backends.Wire { return http1.New(plainJudge{}, http1.Options{}) }
+	o.New = func() backends.Wire { return http1.New(plainJudge{}) }
 	lanes, limits, err := Dial(t.Context(), o, n)
 	if err != nil || limits.Depth != n {
 		t.Fatalf("%+v, %v", limits, err)

@@ -47,7 +47,7 @@ func open(_ context.Context, t backends.Target, c backends.Clock) (backends.Conn
 	o := netlane.Options{
 		Network: "tcp", Address: u.Host, Clock: c, ConnectTimeout: t.ConnectTimeout,
 		PerRequest: t.Connections == backends.PerRequest,
-		New:        func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+		New:        func() backends.Wire { return http1.New(judge{}) },
 	}
 	if strings.HasSuffix(u.Scheme, "+unix") {
 		o.Network, o.Address = "unix", u.Path

@@ -35,7 +35,7 @@ func newRigOn(t *testing.T, raw *backendtest.Raw, size int, change func(*netlane
 	r := &rig{t: t, raw: raw, clock: backends.Clock{Origin: time.Now().Add(-time.Second)}}
 	o := netlane.Options{
 		Network: "tcp", Address: raw.Address, Clock: r.clock,
-		New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+		New: func() backends.Wire { return http1.New(judge{}) },
 	}
 	if change != nil {
 		change(&o)
@@ -281,7 +281,7 @@ func TestDialReportsWhoRefused(t *testing.T) {
 	_, _, err := netlane.Dial(context.Background(),
 		netlane.Options{
 			Network: "tcp", Address: raw.Address,
-			New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+			New: func() backends.Wire { return http1.New(judge{}) },
 		},
 		100)
 	if err == nil || !strings.Contains(err.Error(), "connect to "+raw.Address) {

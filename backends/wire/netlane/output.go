@@ -1,6 +1,9 @@
 package netlane
 
-import "net"
+import (
+	"bufio"
+	"net"
+)
 
 const (
 	// maxSingleWrite is the largest request in bytes that is sent with one write. For a larger one the
@@ -21,6 +24,7 @@ type output struct {
 	joined []byte
 	store  [][]byte
 	vector net.Buffers
+	batch  *bufio.Writer // see writeRecords; made on first use
 }
 
 // vectorWriter is a connection of this package that writes several pieces with one call.
@@ -116,23 +120,14 @@ func (o *output) writeRest(k *link, head []byte, body [][]byte) (int64, error) {
 // writeRecords writes many pieces on TLS. Each would become a record and a system call of its own,
 // so they are copied together.
 func (o *output) writeRecords(k *link, pieces [][]byte) (done int64, err error) {
-	o.joined = o.joined[:0]
+	if o.batch == nil {
+		o.batch = bufio.NewWriterSize(nil, tlsBatch)
+	}
+	o.batch.Reset(k.conn)
 	for _, p := range pieces {
-		for len(p) > 0 {
-			n := min(len(p), tlsBatch-len(o.joined))
-			if o.joined, p = append(o.joined, p[:n]...), p[n:]; len(o.joined) < tlsBatch {
-				continue
-			}
-			n, err := k.conn.Write(o.joined)
-			if done += int64(n); err != nil {
-				return done, err
-			}
-			o.joined = o.joined[:0]
-		}
+		n, _ := o.batch.Write(p) // Flush returns its error
+		done += int64(n)
 	}
-	if len(o.joined) == 0 {
-		return done, nil
-	}
-	n, err := k.conn.Write(o.joined)
-	return done + int64(n), err
+	err = o.batch.Flush()
+	return done - int64(o.batch.Buffered()), err
 }

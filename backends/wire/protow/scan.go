@@ -131,28 +131,32 @@ func (s *Scanner) Size() int { return s.stop - s.pos() }
 
 // Varints returns the number of packed varints in the length-delimited field that Next found.
 func (s *Scanner) Varints() (n int) {
-	for left := s.stop - s.pos(); left > 0 && s.c.skipEmpty(); {
-		piece := s.c.pieces[0][s.c.at:]
-		piece = piece[:min(left, len(piece))]
-		for _, b := range piece {
+	for p := s.nextBytes(); len(p) > 0; p = s.nextBytes() {
+		for _, b := range p {
 			n += int(b>>7 ^ 1) // the last byte of each varint has this bit clear
 		}
-		s.c.at += len(piece)
-		left -= len(piece)
 	}
 	return n
 }
 
 // Append appends the bytes of the length-delimited field that Next found.
 func (s *Scanner) Append(dst []byte) []byte {
-	for n := s.stop - s.pos(); n > 0 && s.c.skipEmpty(); {
-		piece := s.c.pieces[0][s.c.at:]
-		piece = piece[:min(n, len(piece))]
-		dst = append(dst, piece...)
-		s.c.at += len(piece)
-		n -= len(piece)
+	for p := s.nextBytes(); len(p) > 0; p = s.nextBytes() {
+		dst = append(dst, p...)
 	}
 	return dst
+}
+
+// nextBytes reads the next bytes of the value that lie in one piece; none at its end.
+func (s *Scanner) nextBytes() []byte {
+	left := s.stop - s.pos()
+	if left <= 0 || !s.c.skipEmpty() {
+		return nil
+	}
+	p := s.c.pieces[0][s.c.at:]
+	p = p[:min(left, len(p))]
+	s.c.at += len(p)
+	return p
 }
 
 // Err returns an error if the message was malformed in the part read so far.
