@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,9 +32,10 @@ func (b *Baseline) Folder(read func(file string, data []byte)) bool {
 	if info, err := os.Stat(b.File.Name); err != nil || !info.IsDir() || !b.Named() {
 		return false
 	}
-	for _, pattern := range []string{"*.json", filepath.Join("*", "result.json")} {
-		files, _ := filepath.Glob(filepath.Join(escaped(b.File.Name), pattern)) // it fails for bad patterns only
+	for _, pattern := range []string{"*.json", "*/result.json"} {
+		files, _ := fs.Glob(os.DirFS(b.File.Name), pattern) // it fails for bad patterns only
 		for _, file := range files {
+			file = filepath.Join(b.File.Name, file)
 			if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 				continue
 			}
@@ -43,18 +45,6 @@ func (b *Baseline) Folder(read func(file string, data []byte)) bool {
 		}
 	}
 	return true
-}
-
-// escaped is a path as a pattern that matches it alone.
-func escaped(path string) string {
-	var out []rune
-	for _, r := range path {
-		if r == '*' || r == '?' || r == '[' || r == '\\' {
-			out = append(out, '\\')
-		}
-		out = append(out, r)
-	}
-	return string(out)
 }
 
 func readBaseline(file string) ([]byte, error) {

@@ -64,19 +64,12 @@ func missing(format string, args ...any) *source.Diagnostic {
 
 // targetsOf returns the targets by name; `target` is one named main.
 func targetsOf(p *language.Plan) []language.Item[language.Target] {
-	return oneOrMany(p.Target, p.Targets)
+	return asMap(p.Targets, p.Target).Items()
 }
 
 // datasetsOf returns the datasets by name; `data` is one named main.
 func datasetsOf(p *language.Plan) []language.Item[language.Dataset] {
-	return oneOrMany(p.Data, p.Datasets)
-}
-
-func oneOrMany[T any](one *T, many *language.Dict[T]) []language.Item[T] {
-	if one != nil {
-		return []language.Item[T]{{Key: "main", Value: one}}
-	}
-	return many.Items()
+	return asMap(p.Datasets, p.Data).Items()
 }
 
 // checkNames checks the names that the plan chose for the entries of a map.
@@ -123,15 +116,23 @@ func empty[T any](c *checker, p language.Place, key string, list []T, summary st
 }
 
 // file checks that a file named by the plan is there.
-func (c *checker) file(p *language.Val[language.Path]) { c.open(p, "file", "folder") }
+func (c *checker) file(p *language.Val[language.Path]) {
+	if m := c.open(p, "file", "folder"); m != nil {
+		c.at(p.At, m)
+	}
+}
 
 // folder checks that a folder named by the plan is there.
-func (c *checker) folder(p *language.Val[language.Path]) { c.open(p, "folder", "file") }
+func (c *checker) folder(p *language.Val[language.Path]) {
+	if m := c.open(p, "folder", "file"); m != nil {
+		c.at(p.At, m)
+	}
+}
 
-// open reports a file or folder that cannot be opened, or is the other kind.
-func (c *checker) open(p *language.Val[language.Path], kind, other string) {
+// open says why a file or folder cannot be opened; nil: it can, or the plan names none.
+func (c *checker) open(p *language.Val[language.Path], kind, other string) *source.Diagnostic {
 	if p == nil || p.At.Implied || p.At.Node == nil {
-		return
+		return nil
 	}
 	m := source.Errorf(source.CodeFile, "").Help("paths are relative to the folder of the plan")
 	dir := layer.FolderOf(c.planFile, p.At.Node)
@@ -143,8 +144,7 @@ func (c *checker) open(p *language.Val[language.Path], kind, other string) {
 	switch {
 	case err == nil && info.IsDir() != (kind == "folder"):
 		m.Summary = fmt.Sprintf("%q is a %s, not a %s", p.V, other, kind)
-		c.at(p.At, m)
-		return
+		return m
 	case err != nil:
 	case info.IsDir():
 		_, err = os.ReadDir(full)
@@ -154,10 +154,11 @@ func (c *checker) open(p *language.Val[language.Path], kind, other string) {
 			err = f.Close()
 		}
 	}
-	if err != nil {
-		m.Summary = fmt.Sprintf("%s %q cannot be opened: %v", kind, p.V, layer.Cause(err))
-		c.at(p.At, m)
+	if err == nil {
+		return nil
 	}
+	m.Summary = fmt.Sprintf("%s %q cannot be opened: %v", kind, p.V, layer.Cause(err))
+	return m
 }
 
 func checkOutput(c *checker) {
@@ -199,21 +200,20 @@ func checkBaseline(c *checker) {
 		}
 		return
 	}
-	if p := b.File; p.At.Node != nil && !p.At.Implied {
-		if _, err := os.Stat(layer.ResolvePath(layer.FolderOf(c.planFile, p.At.Node), string(p.V))); err == nil {
-			return // who reads it says what is wrong with it
-		}
+	m := c.open(b.File, "file", "folder")
+	if m == nil {
+		return
 	}
+	if _, err := os.Stat(layer.Locate(c.planFile, b.File.At.Node, string(b.File.V))); err == nil {
+		return // who reads it says what is wrong with it
+	}
+	m.Severity = source.Warning
 	before := len(c.Diags)
-	c.file(b.File)
+	c.at(b.File.At, m)
 	for i := range c.Diags[before:] {
-		d := &c.Diags[before+i]
-		if d.Code == source.CodeFile {
-			d.Severity = source.Warning
-			d.Detail = "assertions with `baseline` will be " + map[bool]string{
-				true: "skipped", false: "inconclusive",
-			}[b.IfMissing.Or("") == "skip"]
-		}
+		c.Diags[before+i].Detail = "assertions with `baseline` will be " + map[bool]string{
+			true: "skipped", false: "inconclusive",
+		}[b.IfMissing.Or("") == "skip"]
 	}
 }
 

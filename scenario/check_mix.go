@@ -42,7 +42,6 @@ func checkSequences(c *checker, s *language.Stage) {
 	if q == nil {
 		return
 	}
-	checkDist(c, q.Length)
 	checkLength(c, q.Length, 1)
 	checkIdentities(c, s, q)
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {

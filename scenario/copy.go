@@ -129,7 +129,7 @@ func (b *builder) setPath(to reflect.Value, v *language.Val[language.Path]) {
 
 // path resolves a path of the plan.
 func (b *builder) path(p *language.Val[language.Path]) Path {
-	return Path{layer.ResolvePath(layer.FolderOf(b.File, p.At.Node), string(p.V)), p.At.Pos()}
+	return Path{layer.Locate(b.File, p.At.Node, string(p.V)), p.At.Pos()}
 }
 
 // setScalar sets a field to a value of the same kind; a duration also to the unit that a word names.

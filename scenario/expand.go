@@ -1,8 +1,6 @@
 package scenario
 
 import (
-	"time"
-
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -38,14 +36,6 @@ func (c *expander) expand() {
 		}
 	}
 	c.raw.Assert = c.useSLOs(c.raw.Assert, "plan")
-	for _, t := range targetsOf(c.raw) {
-		if t.Value.Streaming.Or(false) && t.Value.At.Node.Entry("timeout") == nil {
-			t.Value.Timeout = &language.Val[time.Duration]{
-				V:  10 * time.Minute,
-				At: language.Place{Node: source.Plain("10m", source.Pos{}), Implied: true},
-			}
-		}
-	}
 	if root := c.raw.At.Node; root.Entry("data") == nil && root.Entry("datasets") == nil {
 		c.raw.Data = &language.Dataset{At: language.Place{
 			Implied: true,

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -95,3 +96,96 @@ type Builtin struct {
 
 // Stall is a time in which the server answers nothing: from Start for For, again after Every (0: once).
 type Stall struct{ Start, For, Every time.Duration }
+
+const embedded = "builtin"
+
+// Scheme is the URL scheme that a target is reached by: builtin://http is http. "" without a URL.
+func (t *Target) Scheme() string { return schemeOf(t.URL) }
+
+// Embedded reports whether a target is the embedded server.
+func (t *Target) Embedded() bool { return strings.HasPrefix(t.URL, embedded+"://") }
+
+// GRPC reports whether a target is reached over gRPC.
+func (t *Target) GRPC() bool { return overGRPC(t.URL) }
+
+// Transport is the word for how a target is reached: "grpc" or "http"; "" without a URL: it runs
+// inside the client.
+func (t *Target) Transport() string {
+	switch {
+	case t.URL == "":
+		return ""
+	case t.GRPC():
+		return "grpc"
+	}
+	return "http"
+}
+
+func schemeOf(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	if scheme == embedded {
+		return rest
+	}
+	return scheme
+}
+
+func overGRPC(url string) bool { return strings.HasPrefix(schemeOf(url), "grpc") }
+
+// Dist is a drawn number. Unit: that of the key it stands under (durations: seconds).
+type Dist struct {
+	Shape               string // constant uniform normal exponential lognormal values
+	Mean, Std, Min, Max float64
+	HasMin, HasMax      bool
+	Values              []float64
+	Weights             []float64 // as long as Values; nil: equal
+}
+
+// Dataset is where inputs come from. Source is the key that says so; Generate, Files, Dir and Rows are
+// set for theirs only.
+type Dataset struct {
+	Name         string
+	Pos          source.Pos
+	Source       string    // generate file dir bodies rows prompts command
+	Generate     *Generate `plan:"-"`
+	Files        []Path    // of `file`; those that the pattern of `bodies` finds, by name
+	Dir          *Path
+	Rows         []Row         `plan:"-"`
+	Columns      []Column      `plan:"-"`
+	Format       string        // as written; "" by extension and content
+	TimeUnit     time.Duration // of the rows' timestamps; 0: that of the format
+	TimeUnitPos  source.Pos    // of the key; the zero Pos: it is not written
+	Order        string        // sequential shuffle random
+	AtEnd        string        // repeat stop
+	Count        int           // rows that generate draws
+	StringLength Dist
+}
+
+// Row is a row that the plan holds.
+type Row struct {
+	Pos  source.Pos
+	JSON string
+}
+
+// Column says which column of the data is read as a field of a row.
+type Column struct {
+	Field, Name string
+	Pos         source.Pos
+}
+
+// Generate draws inputs. Default applies to inputs without an entry of their own.
+type Generate struct {
+	Default string // random zero
+	Inputs  []Generator
+}
+
+// Generator draws one input's elements: exactly one of the fields after Pos is set.
+type Generator struct {
+	Input    string
+	Pos      source.Pos
+	Word     string // random zero
+	Constant []any  `plan:"-"` // elements in row-major order, repeated to fill: bool, int64, uint64, float64, string
+	Dist     *Dist
+	Length   *Dist // of strings
+	Alphabet string
+	OneOf    []any
+	File     *Path
+}

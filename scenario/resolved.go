@@ -19,13 +19,13 @@ import (
 type encoder struct {
 	*reading
 	canonical bool // values by meaning (60s and 1m are the same), for the fingerprint; else as written
-	origins   *[]Origin
+	origins   []Origin
 }
 
 // spot is a place of the resolved plan: a JSON pointer, and the same as --set takes it.
 type spot struct {
 	pointer, key string
-	idle         bool // nobody asks
+	idle         bool // the origins of values are not asked for
 }
 
 func (s spot) child(key string) spot {
@@ -45,20 +45,20 @@ func (s spot) item(i int, id string) spot {
 }
 
 // note keeps where a value of the resolved plan comes from.
-func (e encoder) note(at spot, o Origin) {
-	if e.origins == nil {
+func (e *encoder) note(at spot, o Origin) {
+	if at.idle {
 		return
 	}
 	o.Path, o.Key = at.pointer, at.key
 	if tokens := source.SplitPointer(at.pointer); len(tokens) < 2 || tokens[len(tokens)-2] != "headers" {
 		o.LeftOut = false
 	}
-	*e.origins = append(*e.origins, o)
+	e.origins = append(e.origins, o)
 }
 
 // resolvedTree is the plan after variables and defaults, and where its values come from.
 func (r *reading) resolvedTree(name string) (any, []Origin) {
-	e := encoder{reading: r, origins: &[]Origin{}}
+	e := &encoder{reading: r}
 	tree := e.plan(&r.raw)
 	tree["name"] = name
 	vars := map[string]any{}
@@ -74,7 +74,7 @@ func (r *reading) resolvedTree(name string) (any, []Origin) {
 		)
 	}
 	tree["vars"] = vars
-	return maskTree(tree, secretsOf(r.Vars)), *e.origins
+	return maskTree(tree, secretsOf(r.Vars)), e.origins
 }
 
 // literal is the variable's value as JSON-like data of its type.
@@ -89,7 +89,7 @@ func literal(v *layer.Variable) any {
 // fingerprint is the hash of the meaning: of all that decides what is sent and how it is judged.
 // Variables count where expressions mention them; elsewhere their values stand in the tree.
 func (r *reading) fingerprint() string {
-	e := encoder{reading: r, canonical: true}
+	e := &encoder{reading: r, canonical: true}
 	tree := e.plan(&r.raw)
 	for _, key := range [...]string{"name", "description", "labels", "output", "baseline"} {
 		delete(tree, key)
@@ -158,28 +158,25 @@ func maskTree(tree any, secrets []Secret) any {
 
 // plan encodes a plan with the short forms of the language made long: one map of targets, one of
 // datasets, defaults and slos in their places.
-func (e encoder) plan(p *language.Plan) map[string]any {
+func (e *encoder) plan(p *language.Plan) map[string]any {
 	long := *p
 	long.Vars, long.Defaults, long.SLOs = nil, nil, nil
-	if long.Target != nil {
-		long.Targets = &language.Dict[language.Target]{
-			Entries: []language.Item[language.Target]{{Key: "main", Value: long.Target}},
-		}
-	}
-	if long.Data != nil {
-		long.Datasets = &language.Dict[language.Dataset]{
-			Entries: []language.Item[language.Dataset]{{Key: "main", Value: long.Data}},
-		}
-	}
+	long.Targets, long.Datasets = asMap(p.Targets, p.Target), asMap(p.Datasets, p.Data)
 	long.Target, long.Data = nil, nil
 	long.Extends, long.Profiles = nil, nil
-	tree := e.encode(language.PartOf(&long), spot{idle: e.origins == nil}).(map[string]any)
-	if e.origins != nil {
-		for i, o := range *e.origins {
-			(*e.origins)[i].Key = asWritten(p, o.Key)
-		}
+	tree := e.encode(language.PartOf(&long), spot{idle: e.canonical}).(map[string]any)
+	for i, o := range e.origins {
+		e.origins[i].Key = asWritten(p, o.Key)
 	}
 	return tree
+}
+
+// asMap returns the map of several; of one, a map in which it is named main.
+func asMap[T any](several *language.Dict[T], one *T) *language.Dict[T] {
+	if one == nil {
+		return several
+	}
+	return &language.Dict[T]{Entries: []language.Item[T]{{Key: "main", Value: one}}}
 }
 
 // asWritten is the key of a place in the long form as the plan has it.
@@ -194,7 +191,7 @@ func asWritten(p *language.Plan, key string) string {
 }
 
 // encode gives a part of a plan as data; nil: it is not there.
-func (e encoder) encode(p language.Part, at spot) any {
+func (e *encoder) encode(p language.Part, at spot) any {
 	switch p.Kind() {
 	case language.PartAbsent:
 		return nil
@@ -218,7 +215,7 @@ func (e encoder) encode(p language.Part, at spot) any {
 
 // list leaves out the points of a matrix but the first, which stands for all: its texts keep their
 // references.
-func (e encoder) list(p language.Part, at spot) []any {
+func (e *encoder) list(p language.Part, at spot) []any {
 	list := []any{}
 	p.Items(func(_ int, item language.Part) {
 		n := item.Node()
@@ -240,7 +237,7 @@ func (e encoder) list(p language.Part, at spot) []any {
 
 // inOneForm gives what can be written as a scalar or a list in the same form; nil: it has one meaning
 // for each.
-func (e encoder) inOneForm(p language.Part) any {
+func (e *encoder) inOneForm(p language.Part) any {
 	switch raw := p.Pointer().(type) {
 	case *language.Files:
 		var all []any
@@ -256,7 +253,7 @@ func (e encoder) inOneForm(p language.Part) any {
 	return nil
 }
 
-func (e encoder) structure(p language.Part, at spot) any {
+func (e *encoder) structure(p language.Part, at spot) any {
 	if e.canonical {
 		if data := e.inOneForm(p); data != nil {
 			return data
@@ -287,7 +284,7 @@ func (e encoder) structure(p language.Part, at spot) any {
 }
 
 // asWritten is a part that is kept as it stands.
-func (e encoder) asWritten(n *source.Node, at spot) any {
+func (e *encoder) asWritten(n *source.Node, at spot) any {
 	switch n.Kind {
 	case source.Map:
 		m := map[string]any{}
@@ -313,14 +310,14 @@ func (e encoder) asWritten(n *source.Node, at spot) any {
 	return n.JSON()
 }
 
-func (e encoder) leaf(p language.Part, to spot) any {
+func (e *encoder) leaf(p language.Part, to spot) any {
 	v, at := p.Scalar()
 	e.note(to, e.Origin(at))
 	return e.value(v, at)
 }
 
 // value is a scalar as the resolved plan writes it.
-func (e encoder) value(v any, at language.Place) any {
+func (e *encoder) value(v any, at language.Place) any {
 	if shown, ok := e.Subs.ShownAs(at.Node); ok {
 		return shown
 	}

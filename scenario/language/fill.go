@@ -35,10 +35,20 @@ func fillStruct(v reflect.Value) {
 	for _, f := range fields(v.Type()) {
 		at := v.FieldByIndex(f.index)
 		if f.filled && at.IsNil() && wantsDefault(v, f) {
-			at.Set(defaultValue(f.typ, f.dflt))
+			at.Set(defaultValue(f.typ, defaultIn(v, f)))
 		}
 		fill(at)
 	}
+}
+
+// defaultIn returns the default of a field of v, which is another one for targets that stream.
+func defaultIn(v reflect.Value, f field) string {
+	if text := f.tag.Get("streaming"); text != "" {
+		if streams, _ := v.FieldByName("Streaming").Interface().(*Val[bool]); streams.Or(false) {
+			return text
+		}
+	}
+	return f.dflt
 }
 
 // Default is the default of a key of struct S, as its tag has it, read as the type T of its scalar. It

@@ -17,6 +17,7 @@ import (
 //	inline:"true"    the fields of that struct stand in this one
 //	words:"a b"      the words allowed
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
+//	streaming:"text" the default of a target that streams
 //	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
 //	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end; MaxSlots is a limit by name
 //	with:"rate"      the option makes sense only beside one of these keys

@@ -31,7 +31,7 @@ type Target struct {
 	TLS *TLS `plan:"tls"`
 	// For one request, from due to last byte.
 	// Example: 2s
-	Timeout *Val[time.Duration] `plan:"timeout" default:"30s" min:"1ms" max:"24h"`
+	Timeout *Val[time.Duration] `plan:"timeout" default:"30s" streaming:"10m" min:"1ms" max:"24h"`
 	// For making a connection.
 	// Example: 1s
 	ConnectTimeout *Val[time.Duration] `plan:"connect_timeout" default:"5s" min:"1ms" max:"1h"`

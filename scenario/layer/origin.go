@@ -79,6 +79,11 @@ func FolderOf(plan string, n *source.Node) string {
 	return filepath.Dir(n.Pos.File)
 }
 
+// Locate resolves a path of the plan that stands in n.
+func Locate(plan string, n *source.Node, name string) string {
+	return ResolvePath(FolderOf(plan, n), name)
+}
+
 // FromPlan is a path as the plan itself would write it, so that the resolved plan stands alone.
 func (r *Document) FromPlan(n *source.Node, name string) string {
 	here := FolderOf(r.File, n)
