@@ -20,7 +20,11 @@ func connectNodes(d *draft) {
 		for i, n := range s.nodes {
 			switch {
 			case !n.First():
-				_ = g.Connect(graph.Edge{From: n.Prev.ID, To: n.ID, When: "always", Reason: levelReason(n)})
+				reason := "the level before"
+				if conditions(n.Stage) != nil {
+					reason += ", while its conditions hold"
+				}
+				_ = g.Connect(graph.Edge{From: n.Prev.ID, To: n.ID, When: "always", Reason: reason})
 			case i > 0:
 				_ = g.Connect(graph.Edge{From: s.nodes[i-1].ID, To: n.ID, When: "always", Reason: "the point before"})
 			default:
@@ -58,13 +62,6 @@ func connectNeeds(d *draft, n *Node) {
 			From: before.nodes[len(before.nodes)-1].ID, To: n.ID, When: n.Stage.When, Reason: reason,
 		})
 	}
-}
-
-func levelReason(n *Node) string {
-	if l, ok := quantity(n.Stage).(scenario.Levels); ok && l.While != nil {
-		return "the level before, while its conditions hold"
-	}
-	return "the level before"
 }
 
 // groupName is what a group is called in drawings: after its members.

@@ -19,7 +19,9 @@ func lintPlan(d *draft) {
 	lintUnused(d)
 	for _, s := range d.stages {
 		for _, n := range s.nodes {
-			lintFewSamples(d, n)
+			for _, c := range n.Checks {
+				lintFewSamples(d, c, fmt.Sprintf("stage %q", n.ID))
+			}
 			lintFewTried(d, n)
 			lintSparse(d, n)
 			lintRampCut(d, n)
@@ -31,7 +33,10 @@ func lintPlan(d *draft) {
 		}
 		lintConditional(d, s)
 	}
-	lintUnreached(d)
+	for _, c := range d.program.Assert {
+		lintFewSamples(d, c, "the plan")
+		lintUnreached(d, c)
+	}
 }
 
 // lintUnused warns of datasets that no stage names, not even one that never runs.
@@ -47,18 +52,6 @@ func lintUnused(d *draft) {
 			d.warn(data.Pos, "unused-entry",
 				"dataset %q is used by no stage", data.Name).
 				Detail = "remove it, or name it with `data`"
-		}
-	}
-}
-
-// lintFewSamples says where a node cannot gather the samples that an assertion needs.
-func lintFewSamples(d *draft, n *Node) {
-	for _, c := range n.Checks {
-		fewSamplesFor(d, c, fmt.Sprintf("stage %q", n.ID))
-	}
-	if n == d.program.Nodes[len(d.program.Nodes)-1] {
-		for _, c := range d.program.Assert {
-			fewSamplesFor(d, c, "the plan")
 		}
 	}
 }
@@ -103,7 +96,8 @@ func byChance(sd float64) string {
 	return fmt.Sprintf(" ± %.0f", 2*sd)
 }
 
-func fewSamplesFor(d *draft, c Check, who string) {
+// lintFewSamples says where an assertion needs samples that its node, or the plan, cannot gather.
+func lintFewSamples(d *draft, c Check, who string) {
 	if c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(c.Program) {
 		d.warnOnce(c.Assertion.That.Pos, "no-effect",
 			"\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).
@@ -326,19 +320,13 @@ func lintConditional(d *draft, s *stagePoints) {
 	}
 }
 
-// lintUnreached warns of the plan's assertions on nodes that a good run may skip.
-func lintUnreached(d *draft) {
-	for _, c := range d.program.Assert {
-		for _, r := range c.Program.Refs {
-			n := d.byNode[r.Node]
-			if n == nil || r.Baseline {
-				continue
-			}
-			if n.Stage.When == "failure" {
-				d.warn(c.Assertion.That.At(r.At[0]), "may-be-skipped",
-					"stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
-					Detail = "assert on a stage that always runs"
-			}
+// lintUnreached warns of an assertion of the plan on nodes that a good run may skip.
+func lintUnreached(d *draft, c Check) {
+	for _, r := range c.Program.Refs {
+		if n := d.byNode[r.Node]; n != nil && !r.Baseline && n.Stage.When == "failure" {
+			d.warn(c.Assertion.That.At(r.At[0]), "may-be-skipped",
+				"stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
+				Detail = "assert on a stage that always runs"
 		}
 	}
 }

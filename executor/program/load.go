@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
@@ -75,7 +76,11 @@ func compileLoads(d *draft) {
 			l.Ramp, l.arrivals, l.end = nil, nil, 0
 		}
 		if l.Stored.Kind == "schedule" && l.arrivals != nil {
-			l.end = max(lastOf(l.even())-l.Warm, 1)
+			last, s := int64(0), l.even()
+			for due, ok := s.Next(); ok; due, ok = s.Next() {
+				last = due
+			}
+			l.end = max(last-l.Warm, 1)
 		}
 	}
 }
@@ -306,28 +311,14 @@ func cutsOf(l *Load) (cuts []int64) {
 	if length == 0 {
 		return nil
 	}
-	if warm > 0 {
-		cuts = append(cuts, warm)
-	}
-	for _, h := range holdsOf(l) {
-		for _, at := range []int64{warm + h.From, warm + h.To} {
-			if at > 0 && (len(cuts) == 0 || at > cuts[len(cuts)-1]) {
-				cuts = append(cuts, at)
-			}
+	cuts = []int64{warm, warm + length}
+	if l.Ramp != nil {
+		for _, h := range l.Ramp.Holds(l.Length) {
+			cuts = append(cuts, warm+h.From, warm+h.To)
 		}
 	}
-	if end := warm + length; len(cuts) == 0 || end > cuts[len(cuts)-1] {
-		cuts = append(cuts, end)
-	}
-	return cuts
-}
-
-// holdsOf returns the holds of a ramp, since hold began; nil without one.
-func holdsOf(l *Load) []load.Hold {
-	if l.Ramp == nil {
-		return nil
-	}
-	return l.Ramp.Holds(l.Length)
+	slices.Sort(cuts)
+	return slices.DeleteFunc(slices.Compact(cuts), func(at int64) bool { return at == 0 })
 }
 
 // What is known of the due times of an open loop before it runs: its arrivals without chance.
@@ -346,14 +337,6 @@ func (l *Load) even() load.Schedule {
 
 // openRamp reports whether a load is an open loop along a known ramp.
 func (l *Load) openRamp() bool { return l.Ramp != nil && l.arrivals != nil }
-
-// lastOf returns the last arrival of a schedule that ends.
-func lastOf(s load.Schedule) (last int64) {
-	for due, ok := s.Next(); ok; due, ok = s.Next() {
-		last = due
-	}
-	return last
-}
 
 // count returns how many requests are due from from and before to, ns from the start of the node;
 // to -1: up to the end of the schedule. -1: not known.

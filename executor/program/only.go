@@ -23,9 +23,14 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 		}
 	}
 	for _, id := range ids {
-		if !slices.Contains(known, id) {
-			return unknownStage(id, slices.Compact(known))
+		if slices.Contains(known, id) {
+			continue
 		}
+		known = slices.Compact(known)
+		if near := source.Nearest(id, known); near != "" {
+			return fmt.Errorf("there is no stage %q; did you mean %q?", id, near)
+		}
+		return fmt.Errorf("there is no stage %q, only %s", id, strings.Join(known, ", "))
 	}
 	program, _ := Compile(p, kinds) // its diagnostics are told by who compiles what is left
 	kept := usedStages(program, ids)
@@ -47,7 +52,7 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	p.Stages = list
 	var assert []scenario.Assertion
 	for _, c := range program.Assert {
-		if subset(stagesRead(program, c), kept) {
+		if !slices.ContainsFunc(stagesRead(program, c), func(id string) bool { return !slices.Contains(kept, id) }) {
 			assert = append(assert, c.Assertion)
 		}
 	}
@@ -123,13 +128,6 @@ func needsAmong(all []*scenario.Stage, s *scenario.Stage, kept []string) (list [
 	return list
 }
 
-func unknownStage(id string, known []string) error {
-	if near := source.Nearest(id, known); near != "" {
-		return fmt.Errorf("there is no stage %q; did you mean %q?", id, near)
-	}
-	return fmt.Errorf("there is no stage %q, only %s", id, strings.Join(known, ", "))
-}
-
 // usedStages are the stages ids and those whose results they read, over any number of steps, and
 // the rest of a group one of whose members lasts as long as the others.
 func usedStages(p *Program, ids []string) []string {
@@ -180,8 +178,4 @@ func stagesRead(p *Program, c Check) (ids []string) {
 		}
 	}
 	return ids
-}
-
-func subset(list, of []string) bool {
-	return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(of, s) })
 }

@@ -33,8 +33,10 @@ func orderStages(d *draft) {
 	waits := stageWaits(d)
 	for _, w := range waits {
 		from, to := unitOf(d.byID[w.from].first()), unitOf(d.byID[w.to].first())
-		if from == to && w.from != w.to {
-			reportTogether(d, w)
+		if from == to && w.from != w.to { // that one needs another is refused earlier
+			d.fail(w.pos, "needs-cycle",
+				"stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
+				Detail = "take one of them out of `parallel`"
 			continue
 		}
 		_ = g.Connect(graph.Edge{From: from, To: to})
@@ -88,14 +90,6 @@ func stageWaits(d *draft) []wait {
 	return all
 }
 
-// reportTogether refuses a member of a group whose load comes from another one. That one needs
-// another is refused earlier.
-func reportTogether(d *draft, w wait) {
-	d.fail(w.pos, "needs-cycle",
-		"stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
-		Detail = "take one of them out of `parallel`"
-}
-
 // reportCycle reports that units wait for each other in a circle: its path, and where each of its
 // steps stands.
 func reportCycle(d *draft, units []string, waits []wait) {
@@ -140,11 +134,9 @@ func makeUnits(d *draft) {
 // meets all alike. The levels of a ladder that its conditions may end stay in their order: each
 // decides about the next.
 func plays(s *stagePoints) []Play {
-	var forth, back []*Node
-	forth = s.nodes
-	back = slices.Clone(s.nodes)
+	forth, back := s.nodes, slices.Clone(s.nodes)
 	slices.Reverse(back)
-	if l, ok := quantity(s.first()).(scenario.Levels); ok && l.While != nil {
+	if conditions(s.first()) != nil {
 		back = nil
 		for i := len(forth); i > 0; {
 			from := i - 1

@@ -70,13 +70,16 @@ func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 }
 
 // keyPos is where a key of a target stands, the target's own place where the plan does not write it.
-func keyPos(t *scenario.Target, name string) source.Pos {
-	for _, key := range t.Keys {
+func keyPos(t *scenario.Target, name string) source.Pos { return posOf(t.Keys, name, t.Pos) }
+
+// posOf is where one of keys stands; otherwise: none has that name.
+func posOf(keys []scenario.Key, name string, otherwise source.Pos) source.Pos {
+	for _, key := range keys {
 		if key.Name == name {
 			return key.Pos
 		}
 	}
-	return t.Pos
+	return otherwise
 }
 
 // Abilities returns what can be done for a target: the abilities of its kind, and those of the
@@ -151,12 +154,7 @@ func insidePos(t *scenario.Target, name string) source.Pos {
 	if name == "server_dir" && in.ServerDir.Pos != (source.Pos{}) {
 		return in.ServerDir.Pos
 	}
-	for _, key := range in.Keys {
-		if key.Name == name {
-			return key.Pos
-		}
-	}
-	return keyPos(t, "inprocess")
+	return posOf(in.Keys, name, keyPos(t, "inprocess"))
 }
 
 // always are the target keys that the executor itself reads, whatever the backend.
@@ -182,7 +180,7 @@ func catalogue(k *backends.Kind, a backends.Ability) (*metric.Catalogue, error) 
 	if !a.Has(backends.ServerStats) {
 		return metric.New()
 	}
-	return metric.New(observe.Rows(k.Series)...)
+	return Catalogue(*k)
 }
 
 // Catalogue is every metric that a kind can produce for some target: for explain and docs.
