@@ -42,7 +42,7 @@ func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
 func (m *member) without(n *program.Node, why string) *repeat {
 	r := &repeat{Output: trial.Output{Node: blank(m.r.program, n)}}
 	r.Node.Outcome, r.Node.Reason = result.SkippedNode, why
-	r.note(result.NoData, why)
+	note(r.Node, result.NoData, why)
 	return r
 }
 

@@ -37,8 +37,7 @@ func (rs *repeats) skip(r *runner, why string) {
 		out := blank(r.program, rs.node)
 		out.Outcome, out.Reason = result.SkippedNode, why
 		if r.needs(rs.node.Stage) == notNeeded {
-			found := result.Finding{Code: result.NotNeeded, Severity: result.Note, Text: why}
-			out.Validity.Findings = append(out.Validity.Findings, found)
+			note(out, result.NotNeeded, why)
 		}
 		rs.result = out
 	}

@@ -62,8 +62,7 @@ func (m *member) ladderEnd(n *program.Node, out *result.Node, open string) {
 	if more {
 		text += ": the levels after this one did not run"
 	}
-	found := result.Finding{Code: result.LadderEnd, Severity: result.Note, Text: text}
-	out.Validity.Findings = append(out.Validity.Findings, found)
+	note(out, result.LadderEnd, text)
 }
 
 // notNeeded says why a stage that waits for a failure is skipped where there was none.

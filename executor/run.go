@@ -126,7 +126,9 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 			r.skipAll(ctx, "internal error: "+r.occasion.Internal)
 		}
 		if err := r.clean.run(ctx); err != nil {
-			noteOnLast(r.result.Nodes, result.CleanUp, "could not undo everything: "+err.Error())
+			if k := len(r.result.Nodes); k > 0 { // it belongs to no node: the last one keeps it
+				note(r.result.Nodes[k-1], result.CleanUp, "could not undo everything: "+err.Error())
+			}
 		}
 		r.interim.end()
 		r.finish()
@@ -183,10 +185,8 @@ func (e *events) tell(event Event) {
 	e.to(event)
 }
 
-// noteOnLast keeps a finding that belongs to no node on the last node that ran, so that nothing is lost.
-func noteOnLast(nodes []*result.Node, code, text string) {
-	if k := len(nodes); k > 0 {
-		v := &nodes[k-1].Validity
-		v.Findings = append(v.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
-	}
+// note adds a finding to a node's result.
+func note(n *result.Node, code, text string) {
+	found := result.Finding{Code: code, Severity: result.Note, Text: text}
+	n.Validity.Findings = append(n.Validity.Findings, found)
 }

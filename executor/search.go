@@ -138,7 +138,7 @@ func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat 
 		}
 		out := m.given(first, tried, "no level was confirmed: "+why)
 		out.Node.Outcome, out.Node.Validity.OK = result.Done, true
-		out.note("search", out.Node.Reason)
+		note(out.Node, "search", out.Node.Reason)
 		return out
 	}
 	tried[best].stored.Used = true
@@ -147,7 +147,7 @@ func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat 
 		c.Value = &r.capacity
 	}
 	r.Node.Trials = trials(tried)
-	r.note("search", fmt.Sprintf("%d trials: %s", len(tried), why))
+	note(r.Node, "search", fmt.Sprintf("%d trials: %s", len(tried), why))
 	return r
 }
 
@@ -243,10 +243,4 @@ func trials(tried []*judged) (list []result.Trial) {
 		list = append(list, p.stored)
 	}
 	return list
-}
-
-// note adds a finding to a repeat's result.
-func (r *repeat) note(code, text string) {
-	v := &r.Node.Validity
-	v.Findings = append(v.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
 }

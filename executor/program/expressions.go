@@ -121,7 +121,6 @@ func appendCheck(d *draft, checks []Check, a scenario.Assertion, s *scope) []Che
 	}
 	checkWatched(d, c, s)
 	lintAllHolds(d, c, s.node)
-	checkOneTime(d, c)
 	lintStored(d, c)
 	return append(checks, c)
 }

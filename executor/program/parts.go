@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/verdict"
@@ -208,30 +207,4 @@ func lintAllHolds(d *draft, c Check, n *Node) {
 				Detail = detail
 		}
 	}
-}
-
-// checkOneTime refuses windows of two phases: no window lies in both.
-func checkOneTime(d *draft, c Check) {
-	if verdict.Every(c.Assertion) == 0 {
-		return
-	}
-	first := -1
-	for i, ref := range c.Program.Refs {
-		switch {
-		case ref.Baseline:
-		case first < 0:
-			first = i
-		case ref.Node == c.Program.Refs[first].Node && ref.Phase != c.Program.Refs[first].Phase:
-			d.fail(c.Assertion.That.At(ref.At[0]), "does-not-fit", "windows of %s cannot be compared with windows of %s",
-				phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
-				Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
-		}
-	}
-}
-
-func phaseWords(name string) string {
-	if name == "" {
-		return "the whole stage"
-	}
-	return "phase " + strconv.Quote(name)
 }

@@ -3,6 +3,7 @@ package program
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -16,7 +17,7 @@ import (
 func checkWatched(d *draft, c Check, s *scope) {
 	a := c.Assertion
 	if verdict.Every(a) > 0 {
-		checkWindowed(d, a, c.Program)
+		checkWindows(d, c)
 		return
 	}
 	if !a.Abort {
@@ -82,20 +83,41 @@ func unknownWhileRunning(n *Node, r expression.Ref) string {
 	return ""
 }
 
-// checkWindowed refuses `every` and `within` on metrics that have no value for a window. Windows
-// are those of the node that is named first; others answer as a whole.
-func checkWindowed(d *draft, a scenario.Assertion, p *expression.Program) {
-	node := ""
-	for _, r := range p.Refs {
-		if !r.Baseline && node == "" {
-			node = r.Node + "/"
+// checkWindows refuses `every` and `within` on metrics that have no value for a window, and on windows
+// of two phases: no window lies in both. Windows are those of the node that is named first; others
+// answer as a whole.
+func checkWindows(d *draft, c Check) {
+	var first *expression.Ref
+	reported := false
+	for i := range c.Program.Refs {
+		r := &c.Program.Refs[i]
+		switch {
+		case r.Baseline:
+			continue
+		case first == nil:
+			first = r
+		case r.Node != first.Node:
+			continue
 		}
-		if !r.Baseline && r.Node+"/" == node && !r.Leaf.Row.From.OfRequests() {
-			d.fail(a.That.At(r.At[0]), "no-window", "%s is not known for a window, only for a stage as a whole", r).
+		pos := c.Assertion.That.At(r.At[0])
+		if !reported && !r.Leaf.Row.From.OfRequests() {
+			reported = true
+			d.fail(pos, "no-window", "%s is not known for a window, only for a stage as a whole", r).
 				Detail = "leave out `every` and `within`"
-			return
+		}
+		if r.Phase != first.Phase {
+			d.fail(pos, "does-not-fit", "windows of %s cannot be compared with windows of %s",
+				phaseWords(first.Phase), phaseWords(r.Phase)).
+				Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
 		}
 	}
+}
+
+func phaseWords(name string) string {
+	if name == "" {
+		return "the whole stage"
+	}
+	return "phase " + strconv.Quote(name)
 }
 
 // nodesReadBy lists the nodes that an expression on n reads.
