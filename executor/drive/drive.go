@@ -83,7 +83,8 @@ func (c *Control) UnansweredBefore(due int64, entry int) (n int64) {
 	if all && p.dueCounter == nil && p.nextDue.Load() < due {
 		n++
 	}
-	for sl := range p.attachedSlots { // before Sent, so that an arrival that is being sent is counted once at most
+	// slots are read before Sent, so that an arrival that is being sent is counted once at most
+	for sl := range p.attachedSlots {
 		if at := sl.due.Load(); at < due && (all || sl.entry.Load() == int32(entry) && sl.due.Load() == at) {
 			n++
 		}

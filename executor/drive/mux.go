@@ -39,7 +39,8 @@ type mux struct {
 func newMux(lane backends.Lane, slots ...*slot) *mux {
 	l := &mux{lane: lane, slots: slots}
 	if len(slots) > 1 {
-		l.queue, l.lateSend, l.readerDone = newRing[slot](len(slots)), make(chan struct{}, 1), make(chan struct{})
+		l.queue = newRing[slot](len(slots))
+		l.lateSend, l.readerDone = make(chan struct{}, 1), make(chan struct{})
 	}
 	return l
 }
@@ -94,8 +95,8 @@ func (l *mux) read(p *player) {
 // mustClose reports whether no request on the lane has time left, since ns after the cancellation:
 // one that closes a sequence has more.
 func (l *mux) mustClose(since int64) bool {
-	return since > int64(closeSequenceTime+stuckAfter) ||
-		!slices.ContainsFunc(l.slots, func(sl *slot) bool { return sl.closing.Load() && sl.due.Load() != never })
+	closes := func(sl *slot) bool { return sl.closing.Load() && sl.due.Load() != never }
+	return since > int64(closeSequenceTime+stuckAfter) || !slices.ContainsFunc(l.slots, closes)
 }
 
 // close closes the lane, once. Called by the supervisor.

@@ -157,7 +157,8 @@ func TestFailedSteps(t *testing.T) {
 					w.server.fails = nil
 				}
 				o := w.options()
-				o.Sequences, o.Limit = &load.Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
+				o.Sequences = &load.Sequences{WarmCountsSequences: true, LimitCountsSequences: true}
+				o.Limit = 2
 				p := play(background, w, stream(1, 1, exactly(4), false), o)
 				w.balanced(p)
 				drops := uint32(0)
@@ -269,7 +270,8 @@ func TestEndsOutlastTheTimeout(t *testing.T) {
 			w := keeping(t, 3)
 			w.gate = make(chan struct{})
 			o := w.options()
-			o.Sequences, o.Limit, w.timeout = &load.Sequences{LimitCountsSequences: true}, 3, 20*time.Millisecond
+			o.Sequences, o.Limit = &load.Sequences{LimitCountsSequences: true}, 3
+			w.timeout = 20 * time.Millisecond
 			var once sync.Once
 			w.onSend = func(s *backends.Sample) {
 				if s.Flags&backends.Closing != 0 {

@@ -9,7 +9,7 @@
 //
 // Samples are attributed by the times they carry, never by the time of the drain:
 //
-//	counts, distributions  requests due in the hold window [From, To) without warm-up; their ends are awaited
+//	counts, distributions  requests due in the hold window [From, To) without warm-up
 //	flow (throughput …)    completions (LastByte) in the hold window, whenever they were due
 //	slices                 sent by due time, all else by completion
 //	stability windows      Completed by completion (to decide), Due like the hold window (to report)

@@ -11,7 +11,8 @@ import (
 // one: neither what others count nor what this version measures nowhere.
 func TestRowsMatchTheCatalogue(t *testing.T) {
 	full := Aggregate{
-		Window: 1, Counts: Counts{Sent: 2, Good: 1, Reconnects: 1, Coalesced: 1, Sequences: 1, StepsDropped: 1},
+		Window:       1,
+		Counts:       Counts{Sent: 2, Good: 1, Reconnects: 1, Coalesced: 1, Sequences: 1, StepsDropped: 1},
 		Flow:         Flow{Completed: 1, Items: 1, Responses: 1, EndedSequences: 1, GoodCompleted: 1},
 		PlayerCounts: PlayerCounts{Planned: 2, Offered: 1, PeakInFlight: 1}, HasGoodput: true,
 	}

@@ -39,7 +39,9 @@ type windows struct {
 }
 
 func (f *Folder) newWindows(start int64) *windows {
-	w := &windows{c: f.c.Windows, template: f.template, scopes: scopesByEntry{nil}, scopeCount: len(f.c.Scopes)}
+	w := &windows{
+		c: f.c.Windows, template: f.template, scopes: scopesByEntry{nil}, scopeCount: len(f.c.Scopes),
+	}
 	if f.scopes != nil {
 		w.scopes = f.scopes.pieces[0].scopesByEntry // a load with `until: stable` has one piece
 	}

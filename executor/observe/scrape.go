@@ -99,7 +99,9 @@ func parse(r io.Reader, match []string) (list []Sample, err error) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Sample) int { return strings.Compare(a.Series.String(), b.Series.String()) })
+	slices.SortFunc(list, func(a, b Sample) int {
+		return strings.Compare(a.Series.String(), b.Series.String())
+	})
 	return list, nil
 }
 

@@ -34,7 +34,10 @@ func TestMayHold(t *testing.T) {
 			slots: 3, change: func(h *Host, _ *Input, _ *program.Load) { h.Beside = true },
 		},
 		"two targets": {
-			slots: 3, change: func(_ *Host, in *Input, _ *program.Load) { in.Requests.Targets = make([]*Target, 2) },
+			slots: 3,
+			change: func(_ *Host, in *Input, _ *program.Load) {
+				in.Requests.Targets = make([]*Target, 2)
+			},
 		},
 		"few slots that think":          {slots: 3, want: 3, change: thinks},
 		"many slots that think":         {slots: 64, change: thinks},

@@ -68,7 +68,8 @@ func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
 	for number := uint64(0); ; number++ {
 		due, ok := schedule.Next()
 		at := b.start + due - b.total.From // since hold began
-		if !ok || at >= b.reported.To || b.plan.Limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned {
+		limited := b.plan.Limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned
+		if !ok || at >= b.reported.To || limited {
 			return n
 		}
 		if at < max(b.reported.From, 0) || !s.Within(at) {

@@ -60,7 +60,8 @@ func (c *callSet) largest() (size int) {
 func noteRoom(errs []result.ErrorClass) (notes findings) {
 	for _, e := range errs {
 		if strings.Contains(e.Example, "shared memory size specified") {
-			notes.note("shared-memory", "an output is larger than its room: raise `output_size` of `shared_memory`")
+			notes.note("shared-memory",
+				"an output is larger than its room: raise `output_size` of `shared_memory`")
 			return notes
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	cpuNear      = 0.6                    // from here on the client may be part of the numbers
 	cpuWindow    = 250 * time.Millisecond // in a shorter hold set-up and ticks outweigh CPU time
 	stillLimit   = time.Second            // in which this process did nothing at all
-	starvedShare = 0.2                    // of hold, in which some task of this machine waited for a CPU: noted
+	starvedShare = 0.2                    // of hold, in which a task waited for a CPU: noted
 	lateFew      = 299                    // arrivals below which the third-largest delay is judged, not p99
 	lateFewIndex = 3
 	emptyShare   = 0.15 // of the time of its slots, that a closed loop's client itself kept empty: noted
@@ -134,17 +134,19 @@ func (h *health) breaches() (list []breach) {
 		late, limit := ns(l.delay), ns(h.limit)
 		list = append(list, breach{
 			result.ClientLate,
-			fmt.Sprintf("this client sent late by itself: the %s of its %s is %s, more than %s is not valid; %s",
-				l.rank, l.name, late, limit, change),
-			fmt.Sprintf("it sent late by itself (%s %s, allowed %s), because %s", l.rank, late, limit, why), change,
+			fmt.Sprintf("this client sent late by itself: the %s of its %s is %s, more than %s "+
+				"is not valid; %s", l.rank, l.name, late, limit, change),
+			fmt.Sprintf("it sent late by itself (%s %s, allowed %s), because %s", l.rank, late, limit, why),
+			change,
 		})
 	}
 	if share, ok := h.cpu(); ok && share > cpuLimit {
 		list = append(list, breach{
 			result.ClientCPU,
-			fmt.Sprintf("this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not valid: "+
-				"the numbers may be its own; %s", 100*share, 100*cpuLimit, moreCores),
-			fmt.Sprintf("it used %.0f %% of its CPU time (allowed %.0f %%)", 100*share, 100*cpuLimit), moreCores,
+			fmt.Sprintf("this client used %.0f %% of the CPU time that it may use, more than %.0f %% is "+
+				"not valid: the numbers may be its own; %s", 100*share, 100*cpuLimit, moreCores),
+			fmt.Sprintf("it used %.0f %% of its CPU time (allowed %.0f %%)", 100*share, 100*cpuLimit),
+			moreCores,
 		})
 	}
 	if h.sockets > 0 {
@@ -159,7 +161,8 @@ func (h *health) breaches() (list []breach) {
 	if n := h.played.Paused; n > 0 {
 		list = append(list, breach{
 			result.Paused,
-			fmt.Sprintf("sending paused %d times because the client could not process its own samples fast enough", n),
+			fmt.Sprintf("sending paused %d times because the client could not process its own samples "+
+				"fast enough", n),
 			fmt.Sprintf("it paused sending %d times to process its own samples", n), moreCores,
 		})
 	}
@@ -167,7 +170,8 @@ func (h *health) breaches() (list []breach) {
 		still := source.About(h.still)
 		list = append(list, breach{
 			result.StoodStill,
-			fmt.Sprintf("this process stood still for %s: stopped, swapped out, or its machine suspended", still),
+			fmt.Sprintf("this process stood still for %s: stopped, swapped out, or its machine suspended",
+				still),
 			fmt.Sprintf("it stood still for %s", still), quietMachine,
 		})
 	}
@@ -206,8 +210,9 @@ func (h *health) notes(near string) (list findings) {
 		list.note(result.ClientNear, "this client was near its limits: %s", near)
 	}
 	if h.inProcess {
-		list.note(result.SharedProcess, "the server runs in this process, so that the share of CPU time that "+
-			"the client used is unknown: it is not judged")
+		list.note(result.SharedProcess,
+			"the server runs in this process, so that the share of CPU time that "+
+				"the client used is unknown: it is not judged")
 	}
 	if p.Strays > 0 {
 		list.note(result.StrayReplies,
@@ -226,8 +231,9 @@ func (h *health) notes(near string) (list findings) {
 			p.PeakInFlight, h.slots)
 	}
 	if h.busyMachine() {
-		list.note(result.BusyMachine, "programs on this machine waited for a CPU during %.0f %% of the hold: "+
-			"other load may be in these numbers", 100*h.starved())
+		list.note(result.BusyMachine,
+			"programs on this machine waited for a CPU during %.0f %% of the hold: "+
+				"other load may be in these numbers", 100*h.starved())
 	}
 	return list
 }
@@ -242,8 +248,8 @@ func (h *health) near() string {
 			l.rank, l.name, ns(l.delay), ns(h.limit))
 	}
 	if share := h.empty(); share > emptyShare {
-		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, which "+
-			"lowers the throughput and no latency", 100*share)
+		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, "+
+			"which lowers the throughput and no latency", 100*share)
 	}
 	return ""
 }
@@ -262,7 +268,8 @@ func (h *health) pool() string {
 		if h.steps {
 			more = "`live`, as a sequence has one request in flight,"
 		}
-		return text + ": the server is too slow for this rate in so few; raise " + more + " if it should see them"
+		return text + ": the server is too slow for this rate in so few; raise " + more +
+			" if it should see them"
 	}
 	return text + ": they came at once, or the server stopped answering for a while"
 }

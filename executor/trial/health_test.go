@@ -103,7 +103,8 @@ func TestJudge(t *testing.T) {
 			"late for want of CPU", func(h *health) { h.use.Share, h.own = 0.99, same(1000, 5*ms) },
 			"client-late! client-cpu!",
 			[]string{
-				"because its CPU time was used up; it used 99 %", "What to change: lower the load or use more cores. ",
+				"because its CPU time was used up; it used 99 %",
+				"What to change: lower the load or use more cores. ",
 			},
 			[]string{"quieter"},
 		},
@@ -149,7 +150,8 @@ func TestJudge(t *testing.T) {
 		{"a full pool before a slow server", func(h *health) {
 			h.offered, h.service, h.played.WaitedPool = 2000, same(1000, 40*ms), 120
 		}, "pool-full", []string{
-			"was not the bottleneck", "120 of 1000 requests waited for a free slot, which is not the client's doing",
+			"was not the bottleneck",
+			"120 of 1000 requests waited for a free slot, which is not the client's doing",
 			"mean service time of 40 ms about 80 are in flight: the server is too slow for this rate in so few; " +
 				"raise max_in_flight",
 		}, nil},
@@ -208,16 +210,21 @@ func TestJudge(t *testing.T) {
 			[]string{"was not the bottleneck", "Its own send delay was 40 µs", "cannot be told"},
 			nil,
 		},
-		{"late after replies of a server in this process that is slow", func(h *health) {
-			h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
-			h.use.Share, h.played.PeakInFlight = -1, 64
-		}, "server-in-this-process", []string{"was not the bottleneck", "3 ms (p99; up to 1 ms is allowed)"}, nil},
+		{
+			"late after replies of a server in this process that is slow", func(h *health) {
+				h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
+				h.use.Share, h.played.PeakInFlight = -1, 64
+			}, "server-in-this-process",
+			[]string{"was not the bottleneck", "3 ms (p99; up to 1 ms is allowed)"},
+			nil,
+		},
 		{"late after replies of a server in this process", func(h *health) {
 			h.service = same(1000, 9*ms)
 			h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
 			h.use.Share, h.played.PeakInFlight = -1, 64
 		}, "client-late! server-in-this-process", []string{
-			"was the bottleneck", "p99 3 ms, allowed 1 ms", "because the server, in the same process, had the CPU",
+			"was the bottleneck", "p99 3 ms, allowed 1 ms",
+			"because the server, in the same process, had the CPU",
 			"use more cores",
 		}, []string{"lower the rate"}},
 		{"slots that are empty beside a fast server in this process", func(h *health) {

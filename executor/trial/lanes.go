@@ -20,7 +20,9 @@ func (c lanePools) blocking() bool { return c[0].Limits.BlocksThread }
 // openLanes connects the lanes that are open when the clock starts. blocking is how many of them
 // may keep their processors, largest the size of the largest request in bytes. On an error all are
 // closed again.
-func openLanes(ctx context.Context, in *Input, p *program.Load, blocking, largest int) (c lanePools, err error) {
+func openLanes(
+	ctx context.Context, in *Input, p *program.Load, blocking, largest int,
+) (c lanePools, err error) {
 	targets := in.Requests.Targets
 	for _, to := range targets {
 		n, depth := layout(p, to, len(targets))
@@ -65,12 +67,12 @@ func (c lanePools) most() (n int) {
 // layout returns how many lanes of a pool are open when the clock starts, and how many requests
 // each may have in flight.
 //
-//	target             connections           lanes                                  requests on one
-//	bidirectional      a number              as many, each with a connection        those in flight, spread
-//	  stream           per_slot              one for each slot, or open sequence    1, or those of a sequence
-//	                   per_request           one for each slot                      1
-//	other gRPC, HTTP   per_…, gRPC's number  one for each slot                      1
-//	HTTP               a number              one for each slot, that many at most   1
+//	target            connections           lanes                                 requests on one
+//	bidirectional     a number              as many, each with a connection       those in flight, spread
+//	  stream          per_slot              one for each slot, or open sequence   1, or those of a sequence
+//	                  per_request           one for each slot                     1
+//	other gRPC, HTTP  per_…, gRPC's number  one for each slot                     1
+//	HTTP              a number              one for each slot, at most as many    1
 //
 // Of an open loop's lanes that carry one request each, those that it is not likely to need at once
 // are opened later.

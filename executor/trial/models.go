@@ -33,7 +33,9 @@ func (in *Requests) count(ctx context.Context) (tally, error) {
 
 // same reports whether nothing was counted between two moments.
 func (c tally) same(o tally) bool {
-	return slices.EqualFunc(c, o, func(a, b observe.Snapshot) bool { return slices.Equal(a.Values, b.Values) })
+	return slices.EqualFunc(c, o, func(a, b observe.Snapshot) bool {
+		return slices.Equal(a.Values, b.Values)
+	})
 }
 
 // models returns the numbers of the models that are called, in the order of the calls.
@@ -49,7 +51,8 @@ func (m *Readings) models() (list []result.Model) {
 			return nil
 		}
 		out := result.Model{
-			Name: c.Name, Version: cmp.Or(c.Version, c.Only), CalledBy: c.By, Metrics: map[string]*result.Metric{},
+			Name: c.Name, Version: cmp.Or(c.Version, c.Only), CalledBy: c.By,
+			Metrics: map[string]*result.Metric{},
 		}
 		for _, g := range observe.Growth(m.counted, m.began[i+1], m.ended[i+1]) {
 			out.Metrics[g.Row.Name] = result.Scalar(&g.Row, g.V, g.OK)

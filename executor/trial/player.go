@@ -24,10 +24,12 @@ func (s *session) prepare(
 	src, open := newSource(in, p, calls) // not once the clock runs: to shuffle many rows takes time
 	o := drive.OpenOptions{
 		Options: drive.Options{
-			Clock: s.host.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.WarmCount, Limit: p.Limit, IDBase: in.IDBase,
+			Clock: s.host.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.WarmCount, Limit: p.Limit,
+			IDBase:    in.IDBase,
 			Sequences: p.Sequences,
 		},
-		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: maxInFlight(p, c), Delay: s.host.Delay,
+		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: maxInFlight(p, c),
+		Delay: s.host.Delay,
 	}
 	if budget(p) > 0 { // then the feed has the limit, and each slot asks it once in vain
 		o.Limit += int64(p.Slots)

@@ -247,8 +247,9 @@ func resultSlices(list []measure.Slice, server map[sliceKey]map[string]float64) 
 	out := []result.Slice{}
 	for _, s := range list {
 		out = append(out, result.Slice{
-			Repeat: s.Repeat, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed,
-			Items: s.Items, InFlight: s.InFlight,
+			Repeat: s.Repeat, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK,
+			Failed: s.Failed,
+			Items:  s.Items, InFlight: s.InFlight,
 			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99),
 			LatencyMax: optional(s.N, s.Max), Server: server[sliceKey{s.Repeat, s.From}],
 		})

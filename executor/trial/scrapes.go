@@ -132,7 +132,8 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 			inside = append(inside, s)
 		}
 	}
-	if before := len(x.taken) - len(inside); before > 0 && (!warm || len(inside) < 2) && x.taken[0].at < hold {
+	wanted := len(x.taken) > len(inside) && (!warm || len(inside) < 2)
+	if wanted && x.taken[0].at < hold {
 		inside = slices.Concat(x.taken[:1], inside) // nothing happened between that one and the start
 	}
 	if x.failed > 0 && !x.covers(inside, hold+span.From, hold+span.To) {
@@ -153,7 +154,8 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 				for _, l := range v.Series.Labels {
 					labels[l.Name] = l.Value
 				}
-				out.Series = append(out.Series, result.Scraped{Name: v.Series.Name, Labels: labels, Type: v.Series.Type})
+				out.Series = append(out.Series,
+					result.Scraped{Name: v.Series.Name, Labels: labels, Type: v.Series.Type})
 			}
 			values := &out.Series[i].Values
 			*values = append(padded(*values, len(out.At)-1), &v.V)
@@ -180,13 +182,15 @@ func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape,
 	for _, x := range o.scrapings {
 		name, every := x.Target.Name, x.Target.Metrics.Every
 		if x.failed > 0 {
-			notes.note("metrics", "%d of %d readings of the metrics endpoint of target %s failed, the last: %s",
+			notes.note("metrics",
+				"%d of %d readings of the metrics endpoint of target %s failed, the last: %s",
 				x.failed, x.failed+len(x.taken), name, x.err)
 		}
 		if x.left > 0 && time.Duration(x.most) > every {
 			took := time.Duration(x.most).Round(time.Millisecond)
-			notes.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read "+
-				"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
+			notes.note("metrics",
+				"the metrics endpoint of target %s took up to %v to answer, and is to be read "+
+					"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
 		}
 		list = append(list, x.result(hold, span, o.warm() || span.From > 0))
 	}

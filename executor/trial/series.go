@@ -12,7 +12,8 @@ import (
 // later.
 func storedSeries(w program.WindowSeries, s measure.Series) result.Series {
 	out := result.Series{
-		Phase: w.Place.Phase, Mix: w.Place.Mix, Every: seconds(w.Every), From: seconds(s.From), To: seconds(s.To),
+		Phase: w.Place.Phase, Mix: w.Place.Mix, Every: seconds(w.Every), From: seconds(s.From),
+		To:      seconds(s.To),
 		Missing: s.Missing, Windows: []result.SeriesWindow{},
 	}
 	for _, x := range s.Windows {

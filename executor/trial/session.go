@@ -40,7 +40,8 @@ func newSession(h *Host, in *Input, p *program.Load, lanes lanePools, calls [][]
 	cut := cutHold(p.Length, stable)
 	config := measure.Config{
 		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
-		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows, Closed: !p.Open,
+		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows,
+		Closed: !p.Open,
 	}
 	if s.recorder != nil {
 		config.Sink = s.recorder

@@ -54,7 +54,9 @@ func unchanged() func(tally) bool {
 // readsServer reports whether one of the checks on a node reads what the server counts.
 func readsServer(checks []program.AskedCheck) bool {
 	return slices.ContainsFunc(checks, func(c program.AskedCheck) bool {
-		return slices.ContainsFunc(c.Refs, func(r expression.Ref) bool { return r.Leaf.Row.From == metric.Series })
+		return slices.ContainsFunc(c.Refs, func(r expression.Ref) bool {
+			return r.Leaf.Row.From == metric.Series
+		})
 	})
 }
 
@@ -91,7 +93,8 @@ func settleEnd(
 	c, agrees, err := settled(ctx, in.count, func(c tally) bool { return grown(c) >= want })
 	if err == nil && !agrees {
 		behind = fmt.Sprintf("the server had counted %d requests %s after the end, this client knows of %d "+
-			"that it answered: its counters may lack some, or the requests went elsewhere", grown(c), settleFor, want)
+			"that it answered: its counters may lack some, or the requests went elsewhere",
+			grown(c), settleFor, want)
 	}
 	return c, behind, err
 }

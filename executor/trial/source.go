@@ -20,7 +20,8 @@ func newSource(in *Input, p *program.Load, calls [][]*backends.Call) (src feed.S
 		d := e.Plan.Request.Data
 		once := rowsOnce(in.Node, d)
 		kind := feed.NewCalls(calls[i][p.Skipped:], feed.Order(d.Order), once, in.Seed[1], in.IDBase)
-		kinds = append(kinds, feed.MixEntry{Calls: kind.Pausing(e.Delays), Weight: e.Plan.Weight, Pool: e.Target})
+		kinds = append(kinds,
+			feed.MixEntry{Calls: kind.Pausing(e.Delays), Weight: e.Plan.Weight, Pool: e.Target})
 	}
 	src = kinds[0].Calls
 	if in.Node.Stage.Mix != nil {

@@ -36,10 +36,16 @@ func TestDisagreement(t *testing.T) {
 			map[string][]float64{"throughput": {50, 50, 50}, "latency.p95": {none, .02, none}},
 			"latency.p95 has no value in 2 of the last 3 windows",
 		},
-		{map[string][]float64{"throughput": {0, 50, 50}}, "throughput has no value in 1 of the last 3 windows"},
+		{
+			map[string][]float64{"throughput": {0, 50, 50}},
+			"throughput has no value in 1 of the last 3 windows",
+		},
 		{map[string][]float64{"errors.ratio": {0, 0.03, 0}}, "errors.ratio varied from 0 % to 3 %"},
 		{map[string][]float64{"throughput": {100, 100.01, 110.001}}, ""},
-		{map[string][]float64{"throughput": {100, 100, 110.2}}, "throughput varied by 10.2 % (100/s to 110.2/s)"},
+		{
+			map[string][]float64{"throughput": {100, 100, 110.2}},
+			"throughput varied by 10.2 % (100/s to 110.2/s)",
+		},
 	} {
 		within := 0.1
 		if row.want == "" {

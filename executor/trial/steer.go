@@ -102,10 +102,14 @@ func (s *steering) stop() { s.control.StopAt.Store(s.host.Clock.Now()) }
 func (s *steering) abort(a *abortion, begin, now int64) {
 	if len(s.in.Node.While) > 0 {
 		s.end.short = CutShort{That: a.that, Why: a.why}
-		s.end.notes.note("aborted", "over after %v: %s", time.Duration(now-begin).Round(time.Millisecond), a.why)
+		after := time.Duration(now - begin).Round(time.Millisecond)
+		s.end.notes.note("aborted", "over after %v: %s", after, a.why)
 		return
 	}
-	s.end.aborted = &result.Abort{Assertion: a.id, At: seconds(now - begin), Reason: a.why, InFlight: a.inFlight}
+	s.end.aborted = &result.Abort{
+		Assertion: a.id, At: seconds(now - begin), Reason: a.why,
+		InFlight: a.inFlight,
+	}
 	s.end.stopped = s.interruptedText(begin, now, a.why)
 	s.host.Abort(fmt.Sprintf("stage %s aborted the run: %s", s.in.Node.ID, a.why))
 }

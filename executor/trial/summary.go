@@ -29,14 +29,16 @@ func (h *health) summary(broken []breach, near string) string {
 	switch {
 	case len(broken) > 0:
 		say = append(say,
-			"This client was the bottleneck, so these numbers may be its own: "+strings.Join(reasons, "; ")+".",
+			"This client was the bottleneck, so these numbers may be its own: "+
+				strings.Join(reasons, "; ")+".",
 			"What to change: "+strings.Join(changes, "; ")+".")
 	case near != "":
 		say = append(say, "This client may be part of these numbers: "+near+".",
 			"What to change: "+moreCores+".")
 	case h.busyMachine():
-		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU "+
-			"during %.0f %% of hold.", 100*h.starved()), "What to change: "+quietMachine+".")
+		say = append(say,
+			fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU "+
+				"during %.0f %% of hold.", 100*h.starved()), "What to change: "+quietMachine+".")
 	default:
 		say = append(say, "This client was not the bottleneck.")
 	}
@@ -70,7 +72,8 @@ func (h *health) figures() string {
 	} else {
 		list = append(list, "its CPU time is not known for so short a time")
 	}
-	list = append(list, fmt.Sprintf("at most %d of %d requests were in flight", h.played.PeakInFlight, h.slots))
+	list = append(list,
+		fmt.Sprintf("at most %d of %d requests were in flight", h.played.PeakInFlight, h.slots))
 	if n := h.played.Paused; n > 0 {
 		list = append(list, fmt.Sprintf("it paused %d times", n))
 	} else {

@@ -65,7 +65,8 @@ func unknownHint(err error) string {
 	}
 	known := unknown.Known
 	if len(known) > mostKnown {
-		known = append(slices.Clone(known[:mostKnown]), fmt.Sprintf("and %d more", len(unknown.Known)-mostKnown))
+		known = append(slices.Clone(known[:mostKnown]),
+			fmt.Sprintf("and %d more", len(unknown.Known)-mostKnown))
 	}
 	return text + what + strings.Join(known, ", ")
 }

@@ -52,7 +52,7 @@ type Host struct {
 
 	Report func(Progress)                     // takes progress, at most 10 times a second
 	Record func(recording Recording) Recorder // keeps the samples; nil: they are not kept
-	Delay  func(n uint64)                     // a test hook that holds up the pacer before arrival n; nil: none
+	Delay  func(n uint64)                     // a test hook before arrival n is sent; nil: none
 	Lost   int64                              // a test hook: samples that are taken for lost
 }
 
@@ -133,7 +133,8 @@ func Run(ctx context.Context, h Host, in Input) Output {
 	end := endOfHold(h.Clock.Now(), plan, complete, s.control)
 	folded += int64(s.folder.Drain(end))
 	m := measured{
-		total: s.folder.Finish(end), start: start, played: played, end: s.steering.end, history: s.steering.history,
+		total: s.folder.Finish(end), start: start, played: played, end: s.steering.end,
+		history: s.steering.history,
 	}
 	closeRecorder(s.recorder, &m).addTo(out)
 	m.cutToWindows(out)

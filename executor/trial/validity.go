@@ -58,7 +58,8 @@ func dist(metrics map[string]*result.Metric, name string) *stats.Dist {
 // lostSamples demands that every request that was sent has come back as a sample.
 func lostSamples(sent, folded int64) (list findings) {
 	if lost := sent - folded; lost != 0 {
-		list.invalid(result.LostSamples, "%d of %d requests left no sample: they are in no number", lost, sent)
+		list.invalid(result.LostSamples, "%d of %d requests left no sample: they are in no number", lost,
+			sent)
 	}
 	return list
 }
@@ -89,7 +90,8 @@ func notesOnTrial(in *Input, s *session, lanes lanePools, m *measured, r *Readin
 	list.count(result.StepsDropped, r.total.Aggregate.StepsDropped, "request",
 		"never sent, because one before them in their sequence failed")
 	if s.observer.from == beforeClock && !stage.Warmup.IsZero() && in.Requests.Counters != nil {
-		list.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
+		list.note("statistics",
+			"hold was too short to be told from the warm-up: the server statistics cover both")
 	}
 	list = append(list, notesOnWaits(in, s.plan, lanes, played.Waits)...)
 	if in.Requests.Note != "" {
@@ -119,8 +121,10 @@ func notesOnReplies(all *measure.Aggregate) (list findings) {
 	// After a request that failed, of a timeout for instance, the client itself may have closed the
 	// connection.
 	if n := all.Ahead; n-all.Failed() > 1 && 2*(n-all.Failed()) >= all.Sent {
-		list.note(result.ClosesConnections, "the server closes connections after replies: of %d requests %d went "+
-			"out on a new one; it was made before they were due, so that `connect` is not in latency", all.Sent, n)
+		list.note(result.ClosesConnections,
+			"the server closes connections after replies: of %d requests %d went "+
+				"out on a new one; it was made before they were due, so that `connect` is not in latency",
+			all.Sent, n)
 	}
 	list.count(result.OtherIDs, all.OtherIDs, "request",
 		"answered with another id than the request's, of those that were looked at")
@@ -138,8 +142,9 @@ func notesOnWaits(in *Input, p *program.Load, lanes lanePools, waits []int64) (l
 	}
 	for i, n := range waits {
 		if most := lanes[i].MaxSlots; n > 0 && most < maxInFlight(p, lanes) {
-			list.note(result.PoolFull, "%s kept waiting for one of the %d connections to target %q; what was due to "+
-				"other targets meanwhile waited too: allow it more `connections`",
+			list.note(result.PoolFull,
+				"%s kept waiting for one of the %d connections to target %q; what was due to "+
+					"other targets meanwhile waited too: allow it more `connections`",
 				were("request", n), most, targets[i].Plan.Name)
 		}
 	}
@@ -156,8 +161,9 @@ func notesOnReadings(m *Readings) (list findings) {
 	}
 	for i, w := range m.parts.Series {
 		if s := m.total.Series[i]; s.Missing > 0 {
-			list.note("windows", "%d windows of %s are more than the %d that are kept: an assertion on them cannot "+
-				"pass; use a longer `every`",
+			list.note("windows",
+				"%d windows of %s are more than the %d that are kept: an assertion on them cannot "+
+					"pass; use a longer `every`",
 				s.Missing+len(s.Windows), source.Duration(time.Duration(w.Every)), measure.MaxWindows)
 		}
 	}
