@@ -29,13 +29,13 @@ type abortWatch struct {
 	looked  int64 // run clock
 }
 
-// abortCheck is one assertion of them. Where it is judged on windows, those that are complete are
-// judged once each.
+// abortCheck watches one assertion. If it is judged on windows, each is judged once, when it is
+// complete.
 type abortCheck struct {
 	program.Check
 	series int // of its windows, in scopes.series; -1: it is judged as a whole
 	seen   int // windows judged so far
-	wrong  int // of those, how many are false
+	wrong  int // false ones of those
 }
 
 // abortion says that an assertion with `abort` is certainly false, whatever comes.
@@ -146,13 +146,13 @@ func (c *abortCheck) openWindows(p *progress) string {
 	return ""
 }
 
-// allowed returns how many windows of the whole scope may be false.
+// allowed counts the windows of the whole scope that may be false.
 func (c *abortCheck) allowed(p *progress) int {
 	if c.Assertion.Allow == 0 {
 		return 0
 	}
 	if p.plan.Length == 0 {
-		return measure.MaxWindows // how many there will be is unknown
+		return measure.MaxWindows // their number is unknown
 	}
 	return verdict.AllowedFalse(c.Assertion, p.folder.SeriesCount(c.series, p.plan.Length))
 }

@@ -24,10 +24,10 @@ func stayAwake(h *Host, p *program.Load, c lanePools) (asleep func()) {
 	return drive.StayAwake(p.Slots)
 }
 
-// blockingLanes returns how many goroutines of a trial may keep their processors while they wait
-// for the server: if it is alone, with one target, those of half of the machine. The others are for
-// what else the client does, and for the server. Where there are more slots, each of these
-// goroutines serves several, so nothing but replies may let them wait.
+// blockingLanes counts the goroutines of a trial that may keep their processors while they wait for
+// the server: half of the processors, if the trial is alone and has one target. The other half is
+// for the server and the rest of the client. With more slots than that, each of these goroutines
+// serves several, so they may wait for nothing but replies.
 func blockingLanes(h *Host, in *Input, p *program.Load) int {
 	n := runtime.GOMAXPROCS(0) / 2
 	if !aloneClosed(h, p) || len(in.Requests.Targets) != 1 || p.Slots > n && !onlyReplies(in, p) {

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 )
 
-// bookkeeper holds the player's counts of a trial, of which those of its parts are made.
+// bookkeeper divides the player's counts of a trial among its parts.
 type bookkeeper struct {
 	*measured
 	in    *Input
@@ -36,9 +36,9 @@ func enterBooks(m *measured, in *Input, p *program.Load, calls [][]*backends.Cal
 	}
 }
 
-// share enters into the sums of a part of what was played how many requests were due there, and how
-// many of those were never sent. The player keeps one book for all; only where something was
-// dropped is the schedule gone through once more.
+// share enters the requests that were due in a part of the load, and those never sent, into its
+// sums. The player counts them for all parts together; only if something was dropped, the schedule
+// is replayed.
 func (b *bookkeeper) share(a *measure.Aggregate, s measure.Scope) {
 	a.Planned = a.Sent
 	if b.played.DroppedPool+b.played.DroppedStop > 0 {

@@ -14,8 +14,7 @@ type callSet struct {
 	releases []backends.Release
 }
 
-// placeCalls returns the calls of a trial, those of shared memory for as many slots as it can have
-// in flight.
+// placeCalls returns the calls of a trial. Shared memory is opened for slots requests in flight.
 func placeCalls(ctx context.Context, in *Requests, slots int) (c callSet, err error) {
 	c.byEntry = make([][]*backends.Call, len(in.Entries))
 	for i, e := range in.Entries {

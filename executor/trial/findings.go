@@ -27,7 +27,7 @@ func (f *findings) count(code string, n int64, kind, text string) {
 	}
 }
 
-// addTo adds the findings to those of a node.
+// addTo adds the findings to a node.
 func (f findings) addTo(out *result.Node) {
 	v := &out.Validity
 	for _, x := range f {

@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// gpuFamilies are the families about what a GPU does, Triton's and those of NVIDIA's DCGM
-// exporter; factor makes the base unit of the row: percent to a share, MiB to bytes.
+// gpuFamilies returns the metric families of a row about GPUs, from Triton and from NVIDIA's DCGM
+// exporter, each with the factor to the base unit of the row: percent to a share, MiB to bytes.
 func gpuFamilies(row string) map[string]float64 {
 	switch row {
 	case metric.GPUUtilization:
@@ -22,7 +22,8 @@ func gpuFamilies(row string) map[string]float64 {
 	return nil
 }
 
-// gpu returns a row about GPUs: all readings of all GPUs; nil where the endpoint reports none.
+// gpu returns the distribution of a row over all readings of all GPUs; nil if the endpoint reports
+// none, or a reading failed.
 func gpu(row *metric.Row, scrapes []result.Scrape, percentiles []float64) *result.Metric {
 	var all []float64
 	for _, x := range scrapes {

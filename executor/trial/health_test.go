@@ -171,7 +171,8 @@ func TestJudge(t *testing.T) {
 			nil,
 		},
 		{
-			"a pool that nobody answered", func(h *health) { h.service, h.played.WaitedPool = new(stats.Dist), 5 },
+			"a pool that nobody answered",
+			func(h *health) { h.service, h.played.WaitedPool = new(stats.Dist), 5 },
 			"pool-full",
 			[]string{"the server answered none of them"},
 			nil,
@@ -183,7 +184,8 @@ func TestJudge(t *testing.T) {
 			nil,
 		},
 		{
-			"a closed loop", func(h *health) { h.open, h.own, h.played.PeakInFlight = false, new(stats.Dist), 64 },
+			"a closed loop",
+			func(h *health) { h.open, h.own, h.played.PeakInFlight = false, new(stats.Dist), 64 },
 			"",
 			[]string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"},
 			[]string{"send delay"},
@@ -205,7 +207,8 @@ func TestJudge(t *testing.T) {
 			"cannot be told from that of the server",
 		}, []string{"closed loop waits"}},
 		{
-			"a server in this process and an open loop", func(h *health) { h.inProcess, h.use.Share = true, -1 },
+			"a server in this process and an open loop",
+			func(h *health) { h.inProcess, h.use.Share = true, -1 },
 			"server-in-this-process",
 			[]string{"was not the bottleneck", "Its own send delay was 40 µs", "cannot be told"},
 			nil,
@@ -259,7 +262,8 @@ func TestJudge(t *testing.T) {
 			"It asked for 300 requests in flight, and this machine has shown no more than 256 over http",
 		}, nil},
 		{
-			"another transport than was shown", func(h *health) { h.machine, h.transport = shown(), "grpc" }, "", nil,
+			"another transport than was shown",
+			func(h *health) { h.machine, h.transport = shown(), "grpc" }, "", nil,
 			[]string{"shown"},
 		},
 		{

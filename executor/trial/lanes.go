@@ -17,9 +17,9 @@ type lanePools []drive.Pool
 // blocking reports whether the lanes keep their processors while they wait: only a lone target's do.
 func (c lanePools) blocking() bool { return c[0].Limits.BlocksThread }
 
-// openLanes connects the lanes that are open when the clock starts. blocking is how many of them
-// may keep their processors, largest the size of the largest request in bytes. On an error all are
-// closed again.
+// openLanes connects the lanes that are open when the clock starts. blocking counts the lanes
+// that may keep their processors, largest is the size of the largest request in bytes. On an error
+// all are closed again.
 func openLanes(
 	ctx context.Context, in *Input, p *program.Load, blocking, largest int,
 ) (c lanePools, err error) {
@@ -56,7 +56,7 @@ func (c lanePools) close() {
 	}
 }
 
-// most returns how many lanes there can be, those that are opened later included.
+// most returns the maximum of lanes, including those that are opened later.
 func (c lanePools) most() (n int) {
 	for _, p := range c {
 		n += p.MaxSlots
@@ -64,8 +64,8 @@ func (c lanePools) most() (n int) {
 	return n
 }
 
-// layout returns how many lanes of a pool are open when the clock starts, and how many requests
-// each may have in flight.
+// layout returns the number of lanes of a pool that are open when the clock starts, and the number
+// of requests that each may have in flight.
 //
 //	target            connections           lanes                                 requests on one
 //	bidirectional     a number              as many, each with a connection       those in flight, spread
@@ -74,8 +74,8 @@ func (c lanePools) most() (n int) {
 //	other gRPC, HTTP  per_…, gRPC's number  one for each slot                     1
 //	HTTP              a number              one for each slot, at most as many    1
 //
-// Of an open loop's lanes that carry one request each, those that it is not likely to need at once
-// are opened later.
+// An open loop whose lanes carry one request each opens only those at once that it is likely to
+// need.
 func layout(p *program.Load, to *Target, targets int) (lanes, depth int) {
 	slots, atOnce := sequenceSlots(p)
 	shared := to.Plan.Connections.Shared
@@ -90,8 +90,8 @@ func layout(p *program.Load, to *Target, targets int) (lanes, depth int) {
 	return lanes, (slots + lanes - 1) / lanes * atOnce
 }
 
-// firstLanes returns how many lanes of a pool are open when the clock starts, where they carry one
-// request each: all of a closed loop; of an open loop what its rate is likely to need at once.
+// firstLanes returns the number of lanes of a pool, with one request each, that are open when the
+// clock starts: all in a closed loop; in an open loop what its rate is likely to need at once.
 func firstLanes(p *program.Load, targets int) int {
 	if !p.Open || p.Sequences != nil && (!p.Sequences.ArrivalBegins || targets > 1) {
 		return p.Slots
@@ -125,8 +125,8 @@ func newRings(in *Input, p *program.Load, lanes int) *measure.Rings {
 	return measure.NewRings(lanes, keptSamples(p, lanes, events), events)
 }
 
-// keptResponses returns how many responses of a request are kept before they are folded, while it
-// goes on. A load that steps on after n responses is looked at just then.
+// keptResponses returns the number of responses of an unfinished request that are kept before they
+// are folded. A load that steps on after n responses is folded just then.
 func keptResponses(p *program.Load) int {
 	const usual, most = 256, 4096
 	q := p.Stored.Periodic
@@ -142,7 +142,7 @@ const (
 	maxDeep   = 8192 // lanes that may have manySteps samples each: 190 MB
 )
 
-// keptSamples returns how many samples a lane has; 0: as many as the budget gives. In an open loop
+// keptSamples returns the number of samples of a lane; 0: the budget decides. In an open loop
 // the slots take turns, but a sequence stays on its slot and sends its steps one after the other: a
 // few samples for each would hold it up.
 func keptSamples(p *program.Load, lanes, events int) int {

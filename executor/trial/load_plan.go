@@ -21,7 +21,7 @@ func profileOf(p *program.Load, start int64, hold *atomic.Int64) load.Profile {
 	return load.Level(p.Slots)
 }
 
-// fromHold is a ramp that begins when hold does; until then the slots are those of its first step.
+// fromHold is a ramp that begins when hold does; until then it stays at its first step.
 type fromHold struct {
 	ramp  load.Profile
 	first int

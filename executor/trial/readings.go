@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// measured holds what was folded of a trial, and how it was played.
+// measured holds the folded samples of a trial, and how they were played.
 type measured struct {
 	total    measure.Total
 	reported measure.Span // the part of hold that is reported, ns since it began
@@ -26,8 +26,8 @@ type measured struct {
 	history  []result.Window // of `until: stable`
 }
 
-// cutToWindows keeps of what was measured the windows that are reported, and enters its time and
-// all windows.
+// cutToWindows drops the windows that are not reported, and enters the time of the rest and all
+// windows into the result.
 func (m *measured) cutToWindows(out *result.Node) {
 	total := &m.total
 	out.Started, out.Duration = seconds(total.From), seconds(total.To-total.From)
@@ -46,26 +46,26 @@ func (m *measured) cutToWindows(out *result.Node) {
 	}
 }
 
-// Readings holds the plain sums that the metrics of a node are read from: those of one trial, or of
-// several repeats joined.
+// Readings holds the sums from which the metrics of a node are read, of one trial or of several
+// repeats.
 type Readings struct {
-	total       measure.Total // what metrics without a scope cover, the parts, the windows
-	parts       program.Parts // what total.Scopes and total.Series are of
+	total       measure.Total // metrics without a scope, the parts, the windows
+	parts       program.Parts // the places of total.Scopes and total.Series
 	stopped     int64         // requests of hold that this client cancelled itself
-	sent        int64         // those due on a ramp's way included
+	sent        int64         // including those due between the levels of a ramp
 	use         observe.Use
 	counted     []backends.Series // by the server
-	called      []Called          // the models that the stage's own call
-	began       tally             // by the server; nil: it keeps none, or nothing is known
+	called      []Called          // models that the stage's own models call
+	began       tally             // counters of the server at the start; nil: none, or unknown
 	ended       tally
 	server      map[sliceKey]map[string]float64 // what the server did, by slice and row
 	scrapes     []result.Scrape
 	percentiles []float64           // to be stored
-	mask        func(string) string // hides secrets in what a server said
+	mask        func(string) string // hides secrets in texts of a server
 }
 
-// newReadings gathers the readings of a trial. cpus is how many CPUs the client may use, 0:
-// unknown. inProcess: a server runs in this process.
+// newReadings gathers the readings of a trial. cpus counts the CPUs that the client may
+// use; 0: unknown. inProcess: a server runs in this process.
 func newReadings(
 	m *measured, in *Input, o *observer, cpus float64, inProcess bool,
 ) (r *Readings, notes findings) {
@@ -80,7 +80,7 @@ func newReadings(
 	return r, append(notes, more...)
 }
 
-// Before returns the readings of no repeat, to which m and its likes can be joined.
+// Before returns empty readings, to which m and other repeats of its node can be joined.
 func (m *Readings) Before() *Readings {
 	return &Readings{
 		parts: m.parts, counted: m.counted, called: m.called, began: m.began, ended: m.began,
@@ -88,7 +88,7 @@ func (m *Readings) Before() *Readings {
 	}
 }
 
-// Join adds those of a repeat, counted from 0.
+// Join adds the readings of a repeat, counted from 0.
 func (m *Readings) Join(o *Readings, repeat int) {
 	m.total.AddRepeat(&o.total, repeat)
 	m.stopped += o.stopped
@@ -101,7 +101,7 @@ func (m *Readings) Join(o *Readings, repeat int) {
 	m.scrapes = joinScrapes(m.scrapes, o.scrapes, repeat)
 }
 
-// bothUses adds what a process took in two repeats. What is unknown of one is unknown of both.
+// bothUses adds the consumption of two repeats. What is unknown of one is unknown of both.
 func bothUses(a, b observe.Use) observe.Use {
 	add := func(x, y int64) int64 {
 		if x < 0 || y < 0 {
@@ -119,8 +119,8 @@ func bothUses(a, b observe.Use) observe.Use {
 	return u
 }
 
-// bothCounts returns the end of counters that have grown by another repeat as well, for each model.
-// A counter that went back spoils the sum.
+// bothCounts adds the growth of another repeat to the counters of each model. A counter that went
+// back invalidates the sum.
 func bothCounts(end, from, to tally) (all tally) {
 	if len(end) != len(from) || len(end) != len(to) {
 		return nil
@@ -139,8 +139,8 @@ func bothCounts(end, from, to tally) (all tally) {
 	return all
 }
 
-// Fill puts every row that the node can produce into its result, its parts, its windows, its slices
-// and its failures.
+// Fill writes every row that the node can produce into its result, with its parts, windows, slices
+// and failures.
 func (m *Readings) Fill(n *program.Node, out *result.Node) {
 	growth := m.growth()
 	for _, row := range n.Catalogue.Rows() {
@@ -161,7 +161,7 @@ func (m *Readings) Fill(n *program.Node, out *result.Node) {
 	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
 }
 
-// growth returns what the server counted, nil where that is unknown.
+// growth returns the growth of the server's counters, nil if it is unknown.
 func (m *Readings) growth() []observe.Reading {
 	if m.began == nil || m.ended == nil {
 		return nil
@@ -169,7 +169,7 @@ func (m *Readings) growth() []observe.Reading {
 	return observe.Growth(m.counted, m.began[0], m.ended[0])
 }
 
-// read puts one row into the result. A row without data is stored without a value.
+// read writes one row into the result. A row without data is stored without a value.
 func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[string]*result.Metric) {
 	if row.Summed() {
 		out[row.Name] = reading(row, m.total.Aggregate, m.percentiles)
@@ -183,7 +183,7 @@ func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 	case metric.Series:
 		i := slices.IndexFunc(growth, func(r observe.Reading) bool { return r.Row.Name == row.Name })
 		if i < 0 {
-			return // the server keeps none: absent, not empty
+			return // the server has no such counter: absent, not empty
 		}
 		v, ok = growth[i].V, growth[i].OK
 	case metric.Scrape:
@@ -191,13 +191,12 @@ func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 			out[row.Name] = g
 		}
 		return // a server without GPUs: absent, not empty
-	default: // capacity: whoever searches knows
+	default: // capacity: a result of the search
 	}
 	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
 }
 
-// scopeOf returns what is stored of a part of a node. Rows that only the node as a whole has are
-// left out.
+// scopeOf returns the stored form of a part of a node, without the rows that only the whole node has.
 func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
 	out := result.Scope{
 		Phase: at.Phase, Mix: at.Mix, Duration: seconds(a.Window), Metrics: make(map[string]*result.Metric),
@@ -217,7 +216,7 @@ func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percent
 	return out
 }
 
-// reading is a row of a, with the percentiles named.
+// reading returns a row of a with the given percentiles.
 func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {
 	if row.IsDistribution() {
 		d := a.Dist(row)
@@ -230,7 +229,7 @@ func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *resu
 	return result.Scalar(row, v, ok)
 }
 
-// client reads what this process used during hold.
+// client returns the consumption of this process during hold.
 func (m *Readings) client(name string) (float64, bool) {
 	switch name {
 	case metric.ClientCPU:
@@ -257,7 +256,7 @@ func resultSlices(list []measure.Slice, server map[sliceKey]map[string]float64) 
 	return out
 }
 
-// optional returns ns as seconds; nil where it is of no values.
+// optional returns ns as seconds; nil if n values are none.
 func optional(n, ns int64) *float64 {
 	if n == 0 {
 		return nil

@@ -71,7 +71,7 @@ type Shared struct {
 // ReleaseLimit bounds giving back shared memory, and the least time that a server has to open it.
 const ReleaseLimit = 10 * time.Second
 
-// Choices returns how many requests there are to choose from.
+// Choices counts the requests to choose from.
 func (e *Entry) Choices() int {
 	if e.Shared != nil {
 		return len(e.Shared.Requests)

@@ -176,8 +176,7 @@ func (x *scraping) covers(list []scraped, from, to int64) bool {
 	return len(list) > 0 && list[0].at <= from+int64(x.Target.Metrics.Every) && list[len(list)-1].at >= to
 }
 
-// scraped returns the readings in a span of a hold that began at hold, and notes about those that
-// failed.
+// scraped returns the readings in a span of a hold that began at hold, and notes about failures.
 func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
 	for _, x := range o.scrapings {
 		name, every := x.Target.Name, x.Target.Metrics.Every
@@ -197,7 +196,7 @@ func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape,
 	return list, notes
 }
 
-// joinScrapes adds those of the next repeat.
+// joinScrapes adds the readings of the next repeat.
 func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
 	if repeat == 0 {
 		return next

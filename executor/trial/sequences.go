@@ -6,9 +6,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 )
 
-// budget returns how many requests the sequences of a trial have together, so that each of them
-// ends among those that are counted; 0: unknown, or an arrival would find no sequence to go on
-// with, and what is open at the end is closed beside them.
+// budget returns the number of requests that the sequences of a trial have together, so that each
+// sequence ends within the counted requests; 0: unknown, or an arrival would find no sequence to go
+// on with, and open sequences are closed at the end.
 func budget(p *program.Load) int64 {
 	q := p.Sequences
 	if q == nil || p.Open || q.LimitCountsSequences || q.WarmCountsSequences || p.Limit == 0 || p.Warm > 0 {
@@ -17,8 +17,8 @@ func budget(p *program.Load) int64 {
 	return p.WarmCount + p.Limit
 }
 
-// sequenceSlots returns how many slots there may be that have one request in flight each, or of
-// sequences that have up to atOnce.
+// sequenceSlots returns the number of slots with one request in flight each, or of sequences with up
+// to atOnce.
 func sequenceSlots(p *program.Load) (n, atOnce int) {
 	atOnce = 1
 	if p.Sequences != nil {

@@ -8,8 +8,7 @@ import (
 )
 
 // storedSeries returns what is stored of a series of windows: of each the metrics that its
-// assertions name, and how many requests it is about. Verdicts are computed from that, now and
-// later.
+// assertions name, and the number of its requests. Verdicts are computed from that, now and later.
 func storedSeries(w program.WindowSeries, s measure.Series) result.Series {
 	out := result.Series{
 		Phase: w.Place.Phase, Mix: w.Place.Mix, Every: seconds(w.Every), From: seconds(s.From),

@@ -59,7 +59,8 @@ func TestSettleStart(t *testing.T) {
 		t.Errorf("%v after %d looks, %v, %v", c, looks, agrees, err)
 	}
 	gone := errors.New("gone")
-	if _, agrees, err := settled(context.Background(), func(context.Context) (tally, error) { return nil, gone },
+	fails := func(context.Context) (tally, error) { return nil, gone }
+	if _, agrees, err := settled(context.Background(), fails,
 		unchanged()); !errors.Is(err, gone) || agrees {
 		t.Errorf("%v, %v", agrees, err)
 	}

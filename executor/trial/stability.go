@@ -20,7 +20,7 @@ type stability struct {
 	while    []program.Check       // of the node: false in a window, it counts as hopeless
 	settled  bool                  // the latest windows agree, or nothing will come of waiting longer
 	seen     int                   // windows judged so far
-	hopeless int                   // how many of the latest windows exceed `while`
+	hopeless int                   // latest windows in a row that exceed `while`
 	history  []result.Window
 }
 

@@ -86,10 +86,10 @@ type Input struct {
 
 	Parts  program.Parts        // that have numbers of their own
 	Checks []program.AskedCheck // that read the node, of the whole plan
-	// Values answers references from the stored results of other nodes and from that of this node.
+	// Values answers references from the stored results of this node and of others.
 	Values      func(own *result.Node) result.Stored
 	Percentiles []float64           // to be stored
-	Mask        func(string) string // hides secrets in what a server said
+	Mask        func(string) string // hides secrets in texts of a server
 	Result      *result.Node        // with what is asked of the node, to be filled in
 }
 
