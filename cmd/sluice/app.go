@@ -96,7 +96,7 @@ func Main(args []string, a *app) (code int) {
 			code = verdict.CodeInternal
 		}
 	}()
-	root := a.root()
+	root := rootCommand(a)
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -119,29 +119,25 @@ func Main(args []string, a *app) (code int) {
 	return verdict.CodePlan // usage
 }
 
-func (a *app) root() *cobra.Command {
+func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Run benchmark plans and decide whether the numbers are good enough",
-		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the numbers\n" +
-			"are good enough to ship. The exit code is the verdict.",
+		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the\n" +
+			"numbers are good enough to ship. The exit code is the verdict.",
 		Example: "  sluice run plans/quickstart.yaml      # needs no server\n" +
 			"  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
-		Version:       tool().Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          unknownCommand,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			return refuseEmpty(c)
-		},
-		RunE: func(c *cobra.Command, _ []string) error {
-			return c.Help()
-		},
+		Version:           tool().Version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              unknownCommand,
+		PersistentPreRunE: refuseEmpty,
+		RunE:              showHelp,
 	}
-	root.AddCommand(a.run(), a.convert(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(),
-		a.schema(), a.serve(), a.version())
+	root.AddCommand(runCommand(a), convertCommand(a), validateCommand(a), graphCommand(a), initCommand(a),
+		explainCommand(a), calibrateCommand(a), schemaCommand(a), serveCommand(a), versionCommand(a))
 	root.InitDefaultCompletionCmd()
-	a.completeBash(root)
+	completeBash(root, a.out)
 	foldHelp(root)
 	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", wrapped))
@@ -150,6 +146,8 @@ func (a *app) root() *cobra.Command {
 	})
 	return root
 }
+
+func showHelp(c *cobra.Command, _ []string) error { return c.Help() }
 
 // unknownCommand returns an error for a command that does not exist, with the nearest one.
 func unknownCommand(c *cobra.Command, args []string) error {
@@ -161,20 +159,22 @@ func unknownCommand(c *cobra.Command, args []string) error {
 		verbs = append(verbs, verb.Name())
 	}
 	text := fmt.Sprintf("unknown command %q", args[0])
-	if near := source.Nearest(args[0], verbs); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(text + "\nsee `sluice --help`")
+	return errors.New(text + didYouMean(args[0], verbs) + "\nsee `sluice --help`")
 }
 
 // unknownWord returns an error for a word that a flag does not allow, with the allowed words and
 // the nearest one.
 func unknownWord(what, word string, allowed []string) error {
-	text := fmt.Sprintf("unknown %s %q: allowed are %s", what, word, strings.Join(allowed, ", "))
-	if near := source.Nearest(word, allowed); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
+	return fmt.Errorf("unknown %s %q: allowed are %s%s", what, word, strings.Join(allowed, ", "),
+		didYouMean(word, allowed))
+}
+
+// didYouMean offers the nearest of some words; "" if none is near.
+func didYouMean(word string, words []string) string {
+	if near := source.Nearest(word, words); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return errors.New(text)
+	return ""
 }
 
 // onePlan returns an error unless there is one argument, the plan.
@@ -188,19 +188,15 @@ func onePlan(c *cobra.Command, args []string) error {
 
 // color reports whether output may be coloured: on a terminal, unless NO_COLOR or TERM=dumb is set.
 func (a *app) color(terminal bool) bool {
-	if v, ok := a.env("NO_COLOR"); ok && v != "" {
-		return false
-	}
-	if v, ok := a.env("TERM"); ok && v == "dumb" {
-		return false
-	}
-	return terminal
+	noColor, _ := a.env("NO_COLOR")
+	kind, _ := a.env("TERM")
+	return terminal && noColor == "" && kind != "dumb"
 }
 
 // refuseEmpty returns an error for a flag with an empty value, as a shell passes it for a variable
 // that is not set:
 // --baseline "$MAIN" would compare with nothing.
-func refuseEmpty(c *cobra.Command) error {
+func refuseEmpty(c *cobra.Command, _ []string) error {
 	var err error
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.String() == ""

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,24 +20,26 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-func (a *app) calibrate() *cobra.Command {
+func calibrateCommand(a *app) *cobra.Command {
 	var quick, asJSON bool
 	var file string
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Measure what this machine can drive",
-		Long: "Measure what this machine can drive against the embedded server, over HTTP and gRPC: in a closed\n" +
-			"loop the rate and the CPU time of a request at several numbers of slots, in an open loop how late\n" +
-			"requests are sent at rising rates, until the p99 of the client's own send delay passes 1 ms or the\n" +
-			"server cannot keep up. The server is a child process and uses a part of this machine, so the machine\n" +
-			"may be able to drive more than the figures.\n\n" +
-			"They are stored for this machine alone: `run` and `validate` warn of plans that ask for more.",
+		Long: "Measure what this machine can drive against the embedded server, over HTTP and gRPC:\n" +
+			"in a closed loop the rate and the CPU time of a request at several numbers of slots,\n" +
+			"in an open loop how late requests are sent at rising rates, until the p99 of the\n" +
+			"client's own send delay passes 1 ms or the server cannot keep up. The server is a\n" +
+			"child process and uses a part of this machine, so the machine may be able to drive\n" +
+			"more than the figures.\n\n" +
+			"They are stored for this machine alone: `run` and `validate` warn of plans that ask\n" +
+			"for more.",
 		Example: "  sluice calibrate\n  sluice calibrate --quick --json | jq .transports.grpc",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if file == "" {
 				var err error
-				if file, err = a.calibrationFile(); err != nil {
+				if file, err = calibrationFile(a.env); err != nil {
 					return err
 				}
 			}
@@ -124,9 +125,7 @@ func (a *app) measureMachine(quick, asJSON bool, file string) error {
 		return err
 	}
 	if asJSON {
-		e := json.NewEncoder(a.out)
-		e.SetIndent("", "  ")
-		return e.Encode(c)
+		return a.printJSON(c)
 	}
 	return a.print(fmt.Sprintf("%s\nstored in %s\n", c.tables(), file))
 }
@@ -179,7 +178,8 @@ func closedPlan(scheme string, p pace) string {
 // openPlan returns a plan with rising rates, up to the first that is not sent on time or not answered.
 func openPlan(scheme string, p pace, from float64) string {
 	return fmt.Sprintf(planHead+"  - id: open\n    load:\n      max_in_flight: 256\n      rate: {levels: {"+
-		"from: %.0f/s, to: %.0f/s, factor: %g, while: [%s.p99 < 1ms, %s == 0, %s >= 0.9 * %s]}}\n    for: %s\n",
+		"from: %.0f/s, to: %.0f/s, factor: %g, while: [%s.p99 < 1ms, %s == 0, %s >= 0.9 * %s]}}\n"+
+		"    for: %s\n",
 		scheme, scheme, from, max(p.to, from), p.factor,
 		metric.SendDelayClient, metric.ErrorsCount, metric.RequestsRate, metric.OfferedRate, p.each)
 }
@@ -194,8 +194,8 @@ func (a *app) playText(text string) (*result.Result, error) {
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
 	}
-	signals, deaf := notifySignals()
-	defer deaf()
+	signals, stop := notifySignals()
+	defer stop()
 	r, diags := a.play(compiled, nil, outputs{}, nil, signals)
 	switch {
 	case diags.HasErrors():

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,16 +62,11 @@ func (m machineIdentity) differs(here machineIdentity) string {
 	return ""
 }
 
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown CPU"
-	}
-	return text
-}
+func orUnknown(text string) string { return cmp.Or(text, "unknown CPU") }
 
 // calibrationFile returns the name of the file: of the environment, else in the user's cache.
-func (a *app) calibrationFile() (string, error) {
-	if file, ok := a.env(calibrationVariable); ok && file != "" {
+func calibrationFile(env func(string) (string, bool)) (string, error) {
+	if file, _ := env(calibrationVariable); file != "" {
 		return file, nil
 	}
 	dir, err := os.UserCacheDir()
@@ -83,7 +79,7 @@ func (a *app) calibrationFile() (string, error) {
 
 // machine returns the figures of this machine, or nil if it was not calibrated.
 func (a *app) machine() *program.Machine {
-	file, err := a.calibrationFile()
+	file, err := calibrationFile(a.env)
 	if err != nil {
 		return nil
 	}
@@ -117,8 +113,7 @@ func readCalibration(file string) (*calibration, error) {
 // parseCalibration parses the text of a calibration. Negative numbers are an error.
 func parseCalibration(file string, data []byte) (*calibration, error) {
 	var c calibration
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&c); err != nil {
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&c); err != nil {
 		return nil, fmt.Errorf("%s is not a calibration: %w", file, err)
 	}
 	if c.Version != calibrationVersion {
@@ -134,28 +129,27 @@ func parseCalibration(file string, data []byte) (*calibration, error) {
 }
 
 // write writes the calibration, readable for the user alone: it names the machine.
-func (c *calibration) write(file string) error {
+func (c *calibration) write(file string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write the calibration: %w", err)
+		}
+	}()
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the calibration: %w", err)
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("write the calibration: %w", err)
+		return err
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(file), ".calibration-*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("write the calibration: %w", err)
+		return err
 	}
+	defer os.Remove(temporary.Name()) // unless it was renamed
 	_, err = temporary.Write(append(data, '\n'))
-	if closed := temporary.Close(); err == nil {
-		err = closed
+	if err = cmp.Or(err, temporary.Close()); err != nil {
+		return err
 	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
-		return fmt.Errorf("write the calibration: %w", err)
-	}
-	return nil
+	return os.Rename(temporary.Name(), file)
 }

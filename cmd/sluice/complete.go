@@ -50,26 +50,38 @@ func completePlan(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// namesIn completes names of the plan on the command line.
-func namesIn(names func(scenario.Outline) []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+// completer makes a completion of the words that f offers for the arguments and the word that is
+// typed; goesOn: no space follows the word.
+func completer(f func(args []string, typed string) (words []string, goesOn bool)) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		words, goesOn := f(args, typed)
+		if goesOn {
+			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
-		return names(scenario.OutlineOf(args[0])), cobra.ShellCompDirectiveNoFileComp
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
+// namesIn completes names of the plan on the command line.
+func namesIn(names func(scenario.Outline) []string) cobra.CompletionFunc {
+	return completer(func(args []string, _ string) ([]string, bool) {
+		if len(args) == 0 {
+			return nil, false
+		}
+		return names(scenario.OutlineOf(args[0])), false
+	})
+}
+
 // completeVar completes variables of the plan on the command line, and no values.
-func completeVar(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func completeVar(args []string, typed string) ([]string, bool) {
 	if len(args) == 0 || strings.Contains(typed, "=") {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil, false
 	}
 	var names []string
 	for _, name := range scenario.OutlineOf(args[0]).Vars {
 		names = append(names, name+"=")
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	return names, true
 }
 
 // keys lists the keys of the plan on the command line, as --set takes them; none if the plan has
@@ -90,23 +102,20 @@ func (o *overrides) keys(args []string) (keys []string) {
 }
 
 // completeSet completes keys of the plan, and after a = the words that the key takes.
-func (o *overrides) completeSet(
-	_ *cobra.Command, args []string, typed string,
-) ([]string, cobra.ShellCompDirective) {
-	var offers []string
+func (o *overrides) completeSet(args []string, typed string) (offers []string, goesOn bool) {
 	if key, _, assigned := strings.Cut(typed, "="); assigned {
 		if p, ok := schema.Lookup(withoutStage(key)); ok {
 			for _, word := range p.Allowed {
 				offers = append(offers, key+"="+word)
 			}
 		}
-		return offers, cobra.ShellCompDirectiveNoFileComp
+		return offers, false
 	}
 	o.Sets = nil // they include the word at the cursor
 	for _, key := range o.keys(args) {
 		offers = append(offers, key+"=")
 	}
-	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	return offers, true
 }
 
 // withoutStage removes the name of the stage from a key, as the schema has it.
@@ -118,24 +127,17 @@ func withoutStage(key string) string {
 	return strings.Join(parts, ".")
 }
 
-// completeKey completes keys of the plan.
-func (o *overrides) completeKey(
-	_ *cobra.Command, args []string, _ string,
-) ([]string, cobra.ShellCompDirective) {
-	return o.keys(args), cobra.ShellCompDirectiveNoFileComp
-}
-
 // schemesOf completes the URL schemes of a kind of backend.
 func schemesOf(backend *string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return completer(func([]string, string) ([]string, bool) {
 		offers := []string{"builtin://http", "builtin://grpc"}
 		if kind := backendKind(*backend); kind != nil {
 			for _, scheme := range kind.Schemes {
 				offers = append(offers, scheme+"://")
 			}
 		}
-		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	}
+		return offers, true
+	})
 }
 
 // bashWords holds functions of the bash-completion package that the script for bash calls, for
@@ -146,7 +148,7 @@ var bashWords string
 
 // completeBash makes the script for bash work without the bash-completion package, which it uses if
 // it is loaded.
-func (a *app) completeBash(root *cobra.Command) {
+func completeBash(root *cobra.Command, out io.Writer) {
 	bash, _, err := root.Find([]string{"completion", "bash"})
 	if err != nil {
 		panic(err)
@@ -168,7 +170,7 @@ func (a *app) completeBash(root *cobra.Command) {
 		own := strings.NewReplacer(
 			"_get_comp_words_by_ref ", "__sluice_words_by_ref ", "_filedir", "__sluice_filedir",
 		).Replace(script.String())
-		_, err = io.WriteString(a.out, own+"\n"+bashWords)
+		_, err = io.WriteString(out, own+"\n"+bashWords)
 		return err
 	}
 }

@@ -28,32 +28,34 @@ type convertFlags struct {
 	ask   bool
 }
 
-func (a *app) convert() *cobra.Command {
+func convertCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert",
 		Short: "Turn a command line of another load generator into a plan",
-		Long: "Turn a command line of another load generator into a commented plan. Options without an equal\n" +
-			"in plans are named in a comment and on standard error.",
-		Example: "  sluice convert perf-analyzer -- \\\n      -m resnet50 --concurrency-range 1:4 > plan.yaml",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: "Turn a command line of another load generator into a commented plan. Options without\n" +
+			"an equal in plans are named in a comment and on standard error.",
+		Example: "  sluice convert perf-analyzer -- \\\n" +
+			"      -m resnet50 --concurrency-range 1:4 > plan.yaml",
+		Args: cobra.NoArgs,
+		RunE: showHelp,
 	}
-	c.AddCommand(a.convertPerfAnalyzer())
+	c.AddCommand(perfAnalyzerCommand(a))
 	return c
 }
 
-func (a *app) convertPerfAnalyzer() *cobra.Command {
+func perfAnalyzerCommand(a *app) *cobra.Command {
 	var f convertFlags
 	c := &cobra.Command{
 		Use:   "perf-analyzer [flags] -- ARGS... | 'COMMAND LINE'",
 		Short: "Turn a command line of perf_analyzer into a plan, or run it",
 		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments follow --, as\n" +
 			"perf_analyzer takes them, or are one quoted text.\n\n" +
-			"With --ask the server is asked whether the model keeps sequences, and which inputs --string-data is\n" +
-			"for; without it a plan has sequences if the command line has options for them.\n\n" +
-			"With --run it is asked too, and the plan is run at once: the report has perf_analyzer's labels, the\n" +
-			"files of -f and --profile-export-file are written to their paths, and the exit code is that of the\n" +
-			"run.\n\n" +
+			"With --ask the server is asked whether the model keeps sequences, and which inputs\n" +
+			"--string-data is for; without it a plan has sequences if the command line has options for\n" +
+			"them.\n\n" +
+			"With --run it is asked too, and the plan is run at once: the report has perf_analyzer's\n" +
+			"labels, the files of -f and --profile-export-file are written to their paths, and the exit\n" +
+			"code is that of the run.\n\n" +
 			"Exit 2: the command line has mistakes; all of them are shown.",
 		Example: "  sluice convert perf-analyzer -o plan.yaml -- \\\n" +
 			"      -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
@@ -151,11 +153,7 @@ func (f *convertFlags) file() string {
 
 // keepPlan writes the plan to its file.
 func (a *app) keepPlan(f convertFlags, plan string) error {
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if f.force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	file, err := os.OpenFile(f.file(), mode, 0o666)
+	file, err := createPlan(f.file(), f.force, 0o666)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
 	}
@@ -278,27 +276,31 @@ func copyFile(from, to string) error {
 			return nil
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+	if err := copyBytes(from, to); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
+	}
+	return nil
+}
+
+func copyBytes(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
 	}
 	in, err := os.Open(from)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
+		return err
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
+		return err
 	}
 	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
 	if err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
+		return err
 	}
 	_, err = io.Copy(w, in)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
-	}
-	return nil
+	return errors.Join(err, w.Close())
 }
 
 // askModel asks the server of a command line what perf_analyzer asks first: whether the model keeps

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,23 +11,20 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
-	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
 
-func (a *app) explain() *cobra.Command {
+func explainCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [NAME...]",
 		Short: "Explain a plan key, a metric, a code or a word",
-		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, " +
-			"also\n" +
-			"by the names of other tools), a diagnostic (`unknown-key`), a finding (`client-late`), a backend\n" +
-			"(`triton`), a verdict, an exit code (`3`), a unit or a word (`open loop`). `metrics`, `exit codes`,\n" +
-			"`findings` and the like list all of a kind. Without a name: list all names.",
-		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain metrics",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return explainable(), cobra.ShellCompDirectiveNoFileComp
-		},
+		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`,\n" +
+			"`errors.ratio`, also by the names of other tools), a diagnostic (`unknown-key`), a\n" +
+			"finding (`client-late`), a backend (`triton`), a verdict, an exit code (`3`), a unit\n" +
+			"or a word (`open loop`). `metrics`, `exit codes`, `findings` and the like list all of\n" +
+			"a kind. Without a name: list all names.",
+		Example:           "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain metrics",
+		ValidArgsFunction: completer(func([]string, string) ([]string, bool) { return explainable(), false }),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.print(contents())
@@ -42,10 +40,8 @@ func (a *app) explain() *cobra.Command {
 }
 
 func unknownName(name string) error {
-	if near := source.Nearest(name, explainable()); near != "" {
-		return fmt.Errorf("unknown name %q; did you mean %q?", name, near)
-	}
-	return fmt.Errorf("unknown name %q; `sluice explain` lists all names", name)
+	near := didYouMean(name, explainable())
+	return fmt.Errorf("unknown name %q%s", name, cmp.Or(near, "; `sluice explain` lists all names"))
 }
 
 // explainable lists all names that explain knows.

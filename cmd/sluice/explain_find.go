@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -116,15 +115,7 @@ func metricsBelow(name string) string {
 
 // bySuffix explains the keys whose path ends in a dotted name: until.stable, search.precision.
 func bySuffix(name string) string {
-	var found []string
-	for _, key := range schema.Keys() {
-		if strings.HasSuffix(key, "."+name) {
-			found = append(found, key)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b string) int {
-		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), ofStage(b)-ofStage(a))
-	})
+	found := keysEnding(name)
 	if len(found) == 0 {
 		return ""
 	}
@@ -165,10 +156,11 @@ func cutPlace(name string) (place, rest string) {
 // synonym returns the name here of a word of another tool or of daily speech, and a line about it.
 func synonym(name string) (ours, why string) {
 	word := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", " ")
-	for _, s := range synonyms() {
-		for theirs := range strings.SplitSeq(s[0], ",") {
+	for _, entry := range entries(synonymText) {
+		for theirs := range strings.SplitSeq(entry[0], ",") {
 			if strings.TrimSpace(theirs) == word {
-				return s[1], s[2]
+				ours, why, _ = strings.Cut(entry[1], ": ")
+				return ours, why
 			}
 		}
 	}
@@ -182,15 +174,8 @@ func synonym(name string) (ours, why string) {
 	return "", ""
 }
 
+// synonymText holds words that people ask for, separated by commas, what each is called here, and a
+// line about it.
+//
 //go:embed synonyms.txt
 var synonymText string
-
-// synonyms returns words that people ask for, separated by commas, what each is called here, and a
-// line about it.
-func synonyms() (list [][3]string) {
-	for _, entry := range entries(synonymText) {
-		ours, line, _ := strings.Cut(entry[1], ": ")
-		list = append(list, [3]string{entry[0], ours, line})
-	}
-	return list
-}

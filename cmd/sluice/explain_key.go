@@ -54,28 +54,22 @@ func cutLast(path string) (parent, name string) {
 	return path[:i], path[i+1:]
 }
 
-// ofStage returns 1 for a key of stages, the most common ones.
-func ofStage(key string) int {
-	if strings.HasPrefix(key, "stages.") {
-		return 1
-	}
-	return 0
-}
-
-// namesakes lists the keys with a name, the shallow ones first, and of these the keys of stages.
-func namesakes(name string) []string {
+// keysEnding lists the keys whose path is or ends in a name, the shallow ones first, and of these the
+// keys of stages, the most common ones.
+func keysEnding(name string) []string {
 	var found []string
 	for _, key := range schema.Keys() {
-		if _, last := cutLast(key); last == name {
+		if key == name || strings.HasSuffix(key, "."+name) {
 			found = append(found, key)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b string) int {
-		if x, y := strings.Count(a, "."), strings.Count(b, "."); x != y {
-			return x - y
+	rank := func(key string) int {
+		if strings.HasPrefix(key, "stages.") {
+			return 2 * strings.Count(key, ".")
 		}
-		return ofStage(b) - ofStage(a)
-	})
+		return 2*strings.Count(key, ".") + 1
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return rank(a) - rank(b) })
 	return found
 }
 
@@ -86,18 +80,17 @@ func lookupKey(path string) (schema.Property, bool) {
 	if p, ok := schema.Lookup(path); ok {
 		return p, true
 	}
-	words := strings.Split(path, ".")
-	switch {
-	case len(words) > 2 && words[0] == "profiles":
-		return lookupKey(strings.Join(words[2:], "."))
-	case len(words) > 2 && words[0] == "stages":
-		return schema.Lookup("stages." + strings.Join(words[2:], "."))
+	if words := strings.SplitN(path, ".", 3); len(words) > 2 && words[0] == "profiles" {
+		return lookupKey(words[2])
 	}
-	return schema.Property{}, false
+	return schema.Lookup(withoutStage(path))
 }
 
 func explainKey(b *strings.Builder, name string) {
-	same := namesakes(name)
+	var same []string
+	if !strings.Contains(name, ".") {
+		same = keysEnding(name)
+	}
 	if len(same) > 0 {
 		name, same = same[0], same[1:]
 	}
@@ -136,14 +129,9 @@ func explainValue(b *strings.Builder, name string) {
 
 func explainMetric(b *strings.Builder, name string) {
 	for _, r := range metrics() {
-		word, isLeaf := strings.CutPrefix(name, r.Name+".")
-		var percentile float64
-		if isLeaf && r.IsDistribution() {
-			stat, _, ok := metric.ParseStat(word)
-			isLeaf, percentile = ok, stat.P
-		} else {
-			isLeaf = false
-		}
+		word, below := strings.CutPrefix(name, r.Name+".")
+		stat, _, isLeaf := metric.ParseStat(word)
+		isLeaf = isLeaf && below && r.IsDistribution()
 		same := func(other string) bool { return strings.EqualFold(other, name) }
 		if !same(r.Name) && !isLeaf && !slices.ContainsFunc(r.Aliases, same) {
 			continue
@@ -153,9 +141,8 @@ func explainMetric(b *strings.Builder, name string) {
 		if r.IsDistribution() {
 			facts(b, "statistics", "."+strings.Join(metric.StatNames(), " .")+", or any .p(99.9)")
 		}
-		if percentile > 0 {
-			facts(b, "", fmt.Sprintf("an assertion on %s needs %d samples", word,
-				stats.MinSamples(percentile)))
+		if isLeaf && stat.P > 0 {
+			facts(b, "", fmt.Sprintf("an assertion on %s needs %d samples", word, stats.MinSamples(stat.P)))
 		}
 		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
 		if r.Loads == metric.OpenLoop {

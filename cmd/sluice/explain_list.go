@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,49 +56,44 @@ func label(b *strings.Builder, name string, items []string) {
 
 // keyGroups lists the keys of each map of the plan.
 func keyGroups(b *strings.Builder) {
-	var order []string
-	groups := map[string][]string{}
+	var groups grouped
 	for _, key := range schema.Keys() {
 		parent, name := cutLast(key)
-		if parent == "" {
-			parent = "(the plan)"
-		}
-		if groups[parent] == nil {
-			order = append(order, parent)
-		}
-		groups[parent] = append(groups[parent], name)
+		groups.add(cmp.Or(parent, "(the plan)"), name)
 	}
-	for _, parent := range order {
-		label(b, parent, groups[parent])
+	for _, parent := range groups.order {
+		label(b, parent, groups.members[parent])
 	}
+}
+
+// grouped holds the members of groups, and the groups in the order of their first members.
+type grouped struct {
+	order   []string
+	members map[string][]string
+}
+
+func (g *grouped) add(group, member string) {
+	if g.members == nil {
+		g.members = make(map[string][]string)
+	}
+	if g.members[group] == nil {
+		g.order = append(g.order, group)
+	}
+	g.members[group] = append(g.members[group], member)
 }
 
 // metricGroups lists the metrics by their first word; those of one word first.
 func metricGroups(b *strings.Builder) {
-	var order []string
-	groups := map[string][]string{}
+	var groups grouped
 	for _, r := range metrics() {
-		first, rest, dotted := strings.Cut(r.Name, ".")
-		if !dotted {
-			rest = ""
-		}
-		if _, ok := groups[first]; !ok {
-			order, groups[first] = append(order, first), nil
-		}
-		if rest != "" {
-			groups[first] = append(groups[first], "."+rest)
-		}
+		first, _, _ := strings.Cut(r.Name, ".")
+		groups.add(first, strings.TrimPrefix(r.Name, first))
 	}
-	var single []string
-	for _, first := range order {
-		if groups[first] == nil {
-			single = append(single, first)
-		}
-	}
+	alone := func(first string) bool { return len(strings.Join(groups.members[first], "")) == 0 }
+	several := slices.DeleteFunc(slices.Clone(groups.order), alone)
+	single := slices.DeleteFunc(groups.order, func(first string) bool { return !alone(first) })
 	b.WriteString(wrapText(strings.Join(single, " "), "  ", 0))
-	for _, first := range order {
-		if groups[first] != nil {
-			label(b, first, groups[first])
-		}
+	for _, first := range several {
+		label(b, first, groups.members[first])
 	}
 }

@@ -167,7 +167,7 @@ func TestExplainSchema(t *testing.T) {
 			asked[strings.TrimSuffix(name, "s")] = true
 		}
 	}
-	for _, verb := range new(app).root().Commands() {
+	for _, verb := range rootCommand(new(app)).Commands() {
 		asked[verb.Name()] = true
 	}
 	for _, word := range []string{
@@ -231,11 +231,12 @@ func TestExplainWhatPeopleType(t *testing.T) {
 			t.Errorf("%s is explained as %s, want %s", name, text, want)
 		}
 	}
-	for _, s := range synonyms() {
-		for theirs := range strings.SplitSeq(s[0], ",") {
+	for _, entry := range entries(synonymText) {
+		ours, line, _ := strings.Cut(entry[1], ": ")
+		for theirs := range strings.SplitSeq(entry[0], ",") {
 			if text := answerFor(strings.TrimSpace(theirs)); strings.TrimSpace(strings.TrimPrefix(text,
-				theirs+": "+s[2])) == "" {
-				t.Errorf("%s, which means %s, is explained as %q", theirs, s[1], text)
+				theirs+": "+line)) == "" {
+				t.Errorf("%s, which means %s, is explained as %q", theirs, ours, text)
 			}
 		}
 	}

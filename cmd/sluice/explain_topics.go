@@ -22,6 +22,8 @@ type topic struct {
 	facts         []string
 }
 
+func newTopic(kind, name string, facts ...string) topic { return topic{name, kind + " " + name, facts} }
+
 // group holds topics of one kind, with a title and an example of a name.
 type group struct {
 	title, example string
@@ -54,7 +56,7 @@ func exitTopics() (list []topic) {
 
 func codeTopics() (list []topic) {
 	for _, c := range source.Codes() {
-		list = append(list, topic{c.Name, "diagnostic " + c.Name, []string{"", c.Help}})
+		list = append(list, newTopic("diagnostic", c.Name, "", c.Help))
 	}
 	return list
 }
@@ -75,24 +77,19 @@ func backendTopics() (list []topic) {
 		if k.Open == nil && k.Missing == "" {
 			continue // not built yet
 		}
-		list = append(list, topic{k.Name, "backend " + k.Name, []string{
-			"", k.Help, "URL schemes", strings.Join(k.Schemes, ", "),
+		list = append(list, newTopic("backend", k.Name, "", k.Help,
+			"URL schemes", strings.Join(k.Schemes, ", "),
 			"endpoints", strings.Join(scenario.Built("target.endpoint", k.Endpoints), ", "),
-			"target keys", strings.Join(scenario.Built("target", k.Keys), ", "),
-		}})
+			"target keys", strings.Join(scenario.Built("target", k.Keys), ", ")))
 	}
 	return list
 }
 
 func verdictTopics() (list []topic) {
-	for _, m := range result.Verdicts() {
-		list = append(list, topic{m.Word, "verdict " + m.Word, []string{"", m.Text}})
-	}
-	for _, m := range result.Outcomes() {
-		list = append(list, topic{m.Word, "outcome " + m.Word, []string{"", m.Text}})
-	}
-	for _, m := range result.Severities() {
-		list = append(list, topic{m.Word, "severity " + m.Word, []string{"", m.Text}})
+	for i, words := range [][]result.Meaning{result.Verdicts(), result.Outcomes(), result.Severities()} {
+		for _, m := range words {
+			list = append(list, newTopic([]string{"verdict", "outcome", "severity"}[i], m.Word, "", m.Text))
+		}
 	}
 	return list
 }
@@ -104,12 +101,8 @@ func classTopics() (list []topic) {
 		return nil // a test compiles the catalogue
 	}
 	for _, class := range metric.ErrorClasses() {
-		row, ok := c.Row(metric.ErrorsOf(class))
-		if ok {
-			list = append(list, topic{
-				class, "error class " + class,
-				[]string{"", row.Help, "counted in", row.Name},
-			})
+		if row, ok := c.Row(metric.ErrorsOf(class)); ok {
+			list = append(list, newTopic("error class", class, "", row.Help, "counted in", row.Name))
 		}
 	}
 	return list
@@ -117,22 +110,20 @@ func classTopics() (list []topic) {
 
 func expressionTopics() (list []topic) {
 	for _, w := range expression.Words() {
-		list = append(list, topic{w.Name, "expression " + w.Name, []string{"", w.Help}})
+		list = append(list, newTopic("expression", w.Name, "", w.Help))
 	}
 	return list
 }
 
 func typeTopics() (list []topic) {
 	for _, t := range schema.Types() {
-		list = append(list, topic{t.Name, "type " + t.Name, []string{
-			"", t.Help, "such as", strings.Join(t.Examples, ", "),
-		}})
+		list = append(list, newTopic("type", t.Name, "", t.Help, "such as", strings.Join(t.Examples, ", ")))
 	}
 	return list
 }
 
 func verbTopics() (list []topic) {
-	root := new(app).root()
+	root := rootCommand(new(app))
 	root.InitDefaultHelpCmd()
 	for _, verb := range root.Commands() {
 		list = append(list, topic{verb.Name(), "command " + verb.UseLine(), []string{
@@ -144,7 +135,7 @@ func verbTopics() (list []topic) {
 
 func wordTopics() (list []topic) {
 	for _, w := range vocabulary() {
-		list = append(list, topic{w[0], "word " + w[0], []string{"", w[1]}})
+		list = append(list, newTopic("word", w[0], "", w[1]))
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -16,15 +15,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-func (a *app) graph() *cobra.Command {
+func graphCommand(a *app) *cobra.Command {
 	var o overrides
 	format := "text"
 	formats := []string{"text", "mermaid", "dot", "json"}
 	c := &cobra.Command{
 		Use:   "graph PLAN",
 		Short: "Show what a plan will do: nodes, order, requests, samples",
-		Long: "Show the compiled plan: nodes in running order, what each waits for, how many requests it plans,\n" +
-			"how long it takes, and the samples that each assertion needs. Nothing is sent.",
+		Long: "Show the compiled plan: nodes in running order, what each waits for, how many requests it\n" +
+			"plans, how long it takes, and the samples that each assertion needs. Nothing is sent.",
 		Example:           "  sluice graph plan.yaml\n  sluice graph plan.yaml --format mermaid",
 		Args:              onePlan,
 		ValidArgsFunction: completePlan,
@@ -58,9 +57,7 @@ func (a *app) drawGraph(p *program.Program, format string) error {
 	case "dot":
 		fmt.Fprint(a.out, p.Graph.DOT())
 	case "json":
-		e := json.NewEncoder(a.out)
-		e.SetIndent("", "  ")
-		return e.Encode(p.Describe())
+		return a.printJSON(p.Describe())
 	default:
 		return a.print(graphText(p.Describe()))
 	}

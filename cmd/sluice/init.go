@@ -28,12 +28,11 @@ type initFlags struct {
 	schema, force                     bool
 }
 
-func (a *app) init() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	f := initFlags{purpose: purposes()[0].name, backend: "triton", url: "builtin://http"}
-	var names []string
+	names := purposeNames()
 	var help, example strings.Builder
 	for _, p := range purposes() {
-		names = append(names, p.name)
 		fmt.Fprintf(&help, "  %-9s %s\n", p.name, p.help)
 		if p.name != f.purpose {
 			fmt.Fprintf(&example, "\n  sluice init --for %s --out %s.yaml", p.name, p.name)
@@ -42,13 +41,13 @@ func (a *app) init() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Ask a server about its model and write a commented plan",
-		Long: "Write a plan with limits to edit. If the server answers, the plan has the inputs of the model with\n" +
-			"their shapes; if not, it is written without them, with the reason.\n\n" +
+		Long: "Write a plan with limits to edit. If the server answers, the plan has the inputs of\n" +
+			"the model with their shapes; if not, it is written without them, with the reason.\n\n" +
 			"Purposes\n" + help.String() + "\n" +
 			"The schema of plans is written to " + schemaFile +
 			" in the folder of FILE. The first line of\n" +
-			"the plan names it: editors with yaml-language-server complete and check plans by it. Keep it with\n" +
-			"the plan.",
+			"the plan names it: editors with yaml-language-server complete and check plans by it.\n" +
+			"Keep it with the plan.",
 		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" +
 			example.String(),
 		Args: cobra.NoArgs,
@@ -85,14 +84,17 @@ func kindsByURL() []string {
 }
 
 // check checks the flags, and sets the model of the embedded server if none is named.
-func (f *initFlags) check() (purpose, error) {
-	p, ok := purposeOf(f.purpose)
+func (f *initFlags) check() (p purpose, err error) {
+	names := purposeNames()
+	at := slices.Index(names, f.purpose)
 	scheme, _, hasScheme := strings.Cut(f.url, "://")
 	kind := backendKind(f.backend)
 	embedded := strings.HasPrefix(f.url, "builtin://")
+	if at < 0 {
+		return p, unknownWord("purpose", f.purpose, names)
+	}
+	p = purposes()[at]
 	switch {
-	case !ok:
-		return p, unknownWord("purpose", f.purpose, purposeNames())
 	case kind == nil || !slices.Contains(kindsByURL(), f.backend):
 		return p, unknownWord("backend", f.backend, kindsByURL())
 	case !hasScheme:
@@ -124,8 +126,8 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 			return fmt.Errorf("%w%s", asked, modelsOf(unknown))
 		}
 		if p.sequences && asked == nil && sig.Sequence == backends.NoSequences {
-			return fmt.Errorf("model %s keeps no state between requests: --for %s needs one with sequence batching",
-				f.model, p.name)
+			return fmt.Errorf("model %s keeps no state between requests: "+
+				"--for %s needs one with sequence batching", f.model, p.name)
 		}
 	}
 	text, err := p.text(f, sig, asked)
@@ -165,26 +167,28 @@ func modelsOf(unknown *backends.UnknownModelError) string {
 
 // write writes the plan and the schema that its first line names.
 func (f initFlags) write(text string) error {
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if f.force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
 	if f.schema {
 		if err := writeSchema(filepath.Join(filepath.Dir(f.out), schemaFile)); err != nil {
 			return err
 		}
 	}
-	file, err := os.OpenFile(f.out, mode, 0o644)
+	file, err := createPlan(f.out, f.force, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w (--force overwrites)", err)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := file.WriteString(text); err != nil {
-		return errors.Join(err, file.Close())
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// createPlan creates a file, or with force overwrites one.
+func createPlan(name string, force bool, perm fs.FileMode) (*os.File, error) {
+	if force {
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
 	}
-	return file.Close()
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 }
 
 // schemaFile is the name of the schema in the folder of a plan.

@@ -52,11 +52,12 @@ func (o *overrides) flags(c *cobra.Command, env func(string) (string, bool)) {
 	f.StringArrayVar(&o.Sets, "set", nil,
 		"override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
 	f.StringVar(&o.Baseline, "baseline", "",
-		"compare with `FILE`, a result that passed, or the newest one of a folder, instead of the plan's baseline")
+		"compare with `FILE`, a result that passed, or the newest one of a folder, "+
+			"instead of the plan's baseline")
 	offer(c, "profile", someOf(namesIn(func(p scenario.Outline) []string { return p.Profiles })))
-	offer(c, "var", completeVar)
+	offer(c, "var", completer(completeVar))
 	offer(c, "var-file", fileTypes("yaml", "yml", "json"))
-	offer(c, "set", o.completeSet)
+	offer(c, "set", completer(o.completeSet))
 }
 
 // onlyFlag adds --only, for commands that play a plan or show what would be played.

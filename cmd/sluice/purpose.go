@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -39,15 +40,6 @@ func purposeNames() []string {
 		names = append(names, p.name)
 	}
 	return names
-}
-
-func purposeOf(name string) (purpose, bool) {
-	for _, p := range purposes() {
-		if p.name == name {
-			return p, true
-		}
-	}
-	return purpose{}, false
 }
 
 //go:embed purposes
@@ -103,8 +95,8 @@ func planDataFor(f initFlags, sig backends.Signature) planData {
 	}
 	for _, p := range sig.Inputs {
 		d.Inputs = append(d.Inputs, fmt.Sprintf("%s %s %s", p.Name, p.Type, dims(p.Shape)))
-		if hasFreeDim(p.Shape) {
-			d.Shapes = append(d.Shapes, freeShape{p.Name, dims(fillDims(p.Shape))})
+		if filled := fillDims(p.Shape); !slices.Equal(filled, p.Shape) {
+			d.Shapes = append(d.Shapes, freeShape{p.Name, dims(filled)})
 		}
 	}
 	for _, p := range sig.Outputs {
@@ -116,38 +108,25 @@ func planDataFor(f initFlags, sig backends.Signature) planData {
 // scalar returns a text as YAML, with quotes if it could be read as another type.
 func scalar(text string) string {
 	const begin = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-	plain := text != "" && strings.Trim(text, begin+"0123456789-./") == "" &&
-		strings.Trim(text[:1], begin) == ""
-	switch strings.ToLower(text) {
-	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		plain = false
+	words := []string{"", "true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+	if slices.Contains(words, strings.ToLower(text)) || strings.Trim(text, begin+"0123456789-./") != "" ||
+		strings.Trim(text[:1], begin) != "" {
+		return strconv.Quote(text)
 	}
-	if plain {
-		return text
-	}
-	return strconv.Quote(text)
+	return text
 }
 
 func dims(shape []int64) string {
 	return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
 }
 
-func hasFreeDim(shape []int64) bool {
-	for _, d := range shape {
-		if d < 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // fillDims replaces open dimensions by a first size.
 func fillDims(shape []int64) []int64 {
-	out := append([]int64(nil), shape...)
-	for i := range out {
-		if out[i] < 0 {
-			out[i] = 16
+	filled := slices.Clone(shape)
+	for i, d := range filled {
+		if d < 0 {
+			filled[i] = 16
 		}
 	}
-	return out
+	return filled
 }

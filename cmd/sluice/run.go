@@ -24,15 +24,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-func (a *app) run() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	var o overrides
 	var f outputs
 	var profile string
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "Run a plan; the exit code is the verdict",
-		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its assertions,\n" +
-			"write the artifacts.\n\n" +
+		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its\n" +
+			"assertions, write the artifacts.\n\n" +
 			"Exit codes\n" + exitCodeList(),
 		Example: "  sluice run plan.yaml --var url=grpc://staging:8001 \\\n" +
 			"      --set stages.steady.for=10s --out results",
@@ -57,7 +57,8 @@ func (a *app) run() *cobra.Command {
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false,
 		"print the verdict and its reason, no progress and no numbers")
 	c.Flags().StringSliceVar(&f.formats, "format", nil,
-		"artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
+		"artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+
+			" (repeatable)")
 	c.Flags().StringVar(&f.summary, "summary", summaries[0],
 		"`FORM` of the summary at the end: "+strings.Join(summaries, ", "))
 	offer(c, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
@@ -201,7 +202,8 @@ func (a *app) play(
 		env.Interim = folder.Running
 	}
 	if samples != nil {
-		env.Record, env.Replies = recorderFor(samples), samples.Replies()
+		env.Record = func(r trial.Recording) trial.Recorder { return samples.Trial(artifact.Trial(r)) }
+		env.Replies = samples.Replies()
 	}
 	r, diags := executor.Run(ctx, compiled, env)
 	if samples != nil {
@@ -275,14 +277,4 @@ func (a *app) noteEarlierResult(dir string) {
 	}
 	fmt.Fprintf(a.err, "note: %s still holds the result of an earlier run\n  (%s, %s UTC)\n",
 		dir, h.Verdict, h.Started.UTC().Format(time.DateTime))
-}
-
-// recorderFor returns the function that opens a recorder of samples for each trial.
-func recorderFor(s *artifact.Samples) func(trial.Recording) trial.Recorder {
-	return func(r trial.Recording) trial.Recorder {
-		return s.Trial(artifact.Trial{
-			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started,
-			Sent: r.Sent, Received: r.Received,
-		})
-	}
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-func (a *app) schema() *cobra.Command {
+func schemaCommand(a *app) *cobra.Command {
 	kinds := []string{"plan", "result"}
 	return &cobra.Command{
 		Use:   "schema [plan|result]",
 		Short: "Print the JSON Schema of plans or results",
 		Long:  "Print the JSON Schema (2020-12) of plans, for editors, or of result.json, for scripts.",
-		Example: "  sluice schema > sluice.schema.json\n\nand as the first line of a plan in that folder:\n\n" +
+		Example: "  sluice schema > sluice.schema.json\n\n" +
+			"and as the first line of a plan in that folder:\n\n" +
 			"  # yaml-language-server: $schema=sluice.schema.json",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: kinds,
@@ -36,7 +37,7 @@ func (a *app) schema() *cobra.Command {
 	}
 }
 
-func (a *app) version() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",

@@ -24,13 +24,14 @@ type serveFlags struct {
 	child       bool
 }
 
-func (a *app) serve() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the embedded inference server on loopback",
-		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated queues, service\n" +
-			"times and faults. It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
+		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated\n" +
+			"queues, service times and faults. It listens on loopback only, prints its URLs, and\n" +
+			"serves until it is interrupted.\n\n" +
 			"Models: " + strings.Join(builtin.Models(), ", ") +
 			". simple adds and subtracts, slow takes 20 ms, " +
 			"slow4 has four instances of it.\n\n" +
@@ -90,8 +91,8 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 		fmt.Fprintf(a.err, "serving until Ctrl-C; try: sluice init --url %s --model simple > plan.yaml\n",
 			s.HTTPURL())
 	}
-	signals, deaf := notifySignals()
-	defer deaf()
+	signals, stop := notifySignals()
+	defer stop()
 	var got os.Signal
 	select {
 	case got = <-signals:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -19,6 +20,13 @@ const helpWidth = 80
 func (a *app) print(text string) error {
 	_, err := io.WriteString(a.out, artifact.Fold(text, a.width))
 	return err
+}
+
+// printJSON writes a value to standard output.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // report writes a text to standard error, folded to the width of the terminal.

@@ -15,15 +15,15 @@ import (
 // everyKey is the value of --explain without a path.
 const everyKey = "."
 
-func (a *app) validate() *cobra.Command {
+func validateCommand(a *app) *cobra.Command {
 	var o overrides
 	var asJSON bool
 	var explain string
 	c := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans without any network: every mistake at once",
-		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no mistake; 2: the\n" +
-			"plan has mistakes. Warnings do not change the exit code.",
+		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no\n" +
+			"mistake; 2: the plan has mistakes. Warnings do not change the exit code.",
 		Example: "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics\n" +
 			"  sluice validate plan.yaml --profile ci --explain=stages.steady",
 		Args: func(c *cobra.Command, args []string) error {
@@ -47,7 +47,8 @@ func (a *app) validate() *cobra.Command {
 	c.Flags().StringVar(&explain, "explain", "",
 		"print every value of the plan and its origin; with =`PATH`, those at and below it")
 	c.Flags().Lookup("explain").NoOptDefVal = everyKey
-	offer(c, "explain", o.completeKey)
+	keys := func(args []string, _ string) ([]string, bool) { return o.keys(args), false }
+	offer(c, "explain", completer(keys))
 	return c
 }
 

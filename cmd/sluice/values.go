@@ -3,9 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -64,12 +65,16 @@ func lookupPointer(v any, pointer string) any {
 	return v
 }
 
+var spacesAtEnd = regexp.MustCompile(`(?m) +$`)
+
 // valueTable returns the values as a table.
 func valueTable(values []planValue) string {
 	if len(values) == 0 {
 		return ""
 	}
-	rows := [][]string{{"PATH", "VALUE", "FROM", "AT"}}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "PATH\tVALUE\tFROM\tAT")
 	for _, v := range values {
 		from := v.From
 		if v.Variable != "" {
@@ -79,23 +84,10 @@ func valueTable(values []planValue) string {
 		if v.LeftOut {
 			value = "empty: left out"
 		}
-		rows = append(rows, []string{v.Path, value, from, v.At})
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Path, value, from, v.At)
 	}
-	var widths [4]int
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	return b.String()
+	_ = w.Flush() // into memory
+	return spacesAtEnd.ReplaceAllString(b.String(), "")
 }
 
 // shortValue returns a value on one line, cut to 48 characters.

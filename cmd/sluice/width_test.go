@@ -61,7 +61,7 @@ func TestWidth(t *testing.T) {
 		{"init", "--nonsense"},
 		{"schema", "nonsense"},
 	}
-	root := testApp(nil, nil, columns).root()
+	root := rootCommand(testApp(nil, nil, columns))
 	for _, c := range allCommands(root) {
 		commands = append(commands, append(strings.Fields(c.CommandPath())[1:], "--help"))
 	}
