@@ -210,23 +210,17 @@ func (c *checker) binary(n *ast.BinaryNode) operand {
 
 // balanced widens a span over the other halves of the brackets that it cuts apart.
 func (c *checker) balanced(s span) span {
-	closing, opening := 0, 0 // brackets of the span without their other half
-	for _, r := range c.mask[s.from:s.to] {
-		switch {
-		case r == '(':
-			opening++
-		case r == ')' && opening > 0:
-			opening--
-		case r == ')':
-			closing++
-		}
+	end, lowest := 0, 0 // depths in the span, of its beginning
+	for i := s.from; i < s.to; i++ {
+		end += depth(c.mask[i])
+		lowest = min(lowest, end)
 	}
-	for ; opening > 0; s.to++ {
-		opening += depth(c.mask[s.to])
+	for open := end - lowest; open > 0; s.to++ {
+		open += depth(c.mask[s.to])
 	}
-	for closing > 0 {
+	for lowest < 0 {
 		s.from--
-		closing -= depth(c.mask[s.from])
+		lowest += depth(c.mask[s.from])
 	}
 	return s
 }

@@ -7,8 +7,8 @@
 // An expression goes through these steps, each of which reports mistakes at their place in the
 // plan:
 //
-//	text ─ scan ──► tokens: literals with units, names, operators; symbols of other languages are refused here
-//	     ─ parse ─► expr-lang's tree, of a mask of the text in which names and literals are none of its words
+//	text ─ scan ──► tokens: literals with units, names, operators; symbols of other languages are refused
+//	     ─ parse ─► expr-lang's tree, of a mask of the text: names and literals are none of its words
 //	     ─ check ─► names resolved by the Scope, operators chosen by ruleOf, a function of each part
 //
 // Of expr-lang it takes the parser only. A program is the function that check made: compiling costs

@@ -92,11 +92,17 @@ func both(a, b Quantity) (unknown Quantity, ok bool) {
 	return b, b.Known
 }
 
-func add(a, b Quantity) Quantity {
+// rising returns f of two quantities; f rises in both, so bounds of the operands give those of the
+// result.
+func rising(a, b Quantity, f func(x, y float64) float64) Quantity {
 	if u, ok := both(a, b); !ok {
 		return u
 	}
-	return result(a.V+b.V, a.Lo+b.Lo, a.Hi+b.Hi, a, b, func(x, y float64) float64 { return x + y })
+	return result(f(a.V, b.V), f(a.Lo, b.Lo), f(a.Hi, b.Hi), a, b, f)
+}
+
+func add(a, b Quantity) Quantity {
+	return rising(a, b, func(x, y float64) float64 { return x + y })
 }
 
 func subtract(a, b Quantity) Quantity { return add(a, negate(b)) }
@@ -145,19 +151,9 @@ func divide(a, b Quantity) Quantity {
 	return result(a.V/b.V, lo, hi, a, b, over)
 }
 
-func smaller(a, b Quantity) Quantity {
-	if u, ok := both(a, b); !ok {
-		return u
-	}
-	return result(math.Min(a.V, b.V), math.Min(a.Lo, b.Lo), math.Min(a.Hi, b.Hi), a, b, math.Min)
-}
+func smaller(a, b Quantity) Quantity { return rising(a, b, math.Min) }
 
-func larger(a, b Quantity) Quantity {
-	if u, ok := both(a, b); !ok {
-		return u
-	}
-	return result(math.Max(a.V, b.V), math.Max(a.Lo, b.Lo), math.Max(a.Hi, b.Hi), a, b, math.Max)
-}
+func larger(a, b Quantity) Quantity { return rising(a, b, math.Max) }
 
 func absolute(a Quantity) Quantity {
 	switch {

@@ -55,22 +55,27 @@ func places() []string { return []string{"stage", "phase", "mix", "model"} }
 // functions lists the words that may be called.
 func functions() []string { return append(places(), scrapeWord, "min", "max", "abs") }
 
-// placeHint says how a word that is called with one text is written.
-func placeHint(word string) string {
-	what, example := "", "name"
+// placeWords returns how messages name a part of the place, its text, and an example of that.
+func placeWords(word string) (part, text, example string) {
 	switch word {
 	case "stage":
-		what, example = "the id of one stage", "id"
+		return "a stage", "the id of one stage", "id"
 	case "phase":
-		what = "the name of one hold of a ramp"
+		return "a phase", "the name of one hold of a ramp", "name"
 	case "mix":
-		what = "the name of one entry of the mix"
+		return "an entry of the mix", "the name of one entry of the mix", "name"
 	case "model":
-		what = "the name of one composing model"
+		return "a model", "the name of one composing model", "name"
 	case scrapeWord:
-		what, example = "one series of the server", "name{label='v'}"
+		return "", "one series of the server", "name{label='v'}"
 	}
-	return word + " takes " + what + `, as a text: ` + word + `("` + example + `")`
+	return "the baseline", "", ""
+}
+
+// placeHint says how a word that is called with one text is written.
+func placeHint(word string) string {
+	_, text, example := placeWords(word)
+	return word + " takes " + text + `, as a text: ` + word + `("` + example + `")`
 }
 
 // field returns the name of a part of the place.
@@ -172,10 +177,7 @@ func (c *checker) chain(n ast.Node) operand {
 		return o
 	}
 	if path == "" {
-		what := map[Part]string{
-			InStage: "a stage", InPhase: "a phase", InMix: "an entry of the mix", InModel: "a model",
-			InBaseline: "the baseline",
-		}[Part(last.text)]
+		what, _, _ := placeWords(last.text)
 		return c.refuse(o, codeName, what+" is not a value: name a metric of it",
 			"such as "+c.part(o.span)+".latency.p99")
 	}

@@ -180,6 +180,7 @@ func (s *scanner) word() {
 	from, member := s.at, s.last(1).is(".")
 	s.skip(isLetterOrDigit)
 	text := string(s.text[from:s.at])
+	symbol, own := symbolOf(text)
 	percentile := len(text) > 1 && text[0] == 'p' && strings.Trim(text[1:], "0123456789") == ""
 	switch {
 	case member && text == "p" && s.peek(0) == '(':
@@ -189,8 +190,8 @@ func (s *scanner) word() {
 		s.at++
 		s.skip(isDigit)
 	case member: // any other word is a name here, whatever it means elsewhere
-	case symbolOf(text) != "":
-		s.add(from, token{kind: symbolToken, text: symbolOf(text)})
+	case own:
+		s.add(from, token{kind: symbolToken, text: symbol})
 		return
 	default:
 		if summary, detail := foreignWord(text); summary != "" {
@@ -229,18 +230,17 @@ func (s *scanner) symbol() {
 	for n := min(3, len(s.text)-from); n > 0; n-- {
 		s.at = from + n
 		text := string(s.text[from:s.at])
-		replaced := ours(text)
+		symbol, own := symbolOf(text)
 		summary, detail := missing(text)
 		switch {
-		case symbolOf(text) != "":
-			s.add(from, token{kind: symbolToken, text: symbolOf(text)})
-			return
-		case replaced != "":
-			if replaced == "not" {
+		case symbol != "":
+			if symbol == "not" {
 				detail = "not (a < b)"
 			}
-			s.refuse(from, codeSyntax, "write "+replaced, detail)
-			s.add(from, token{kind: symbolToken, text: replaced}) // so that nothing else is reported about it
+			if !own {
+				s.refuse(from, codeSyntax, "write "+symbol, detail)
+			}
+			s.add(from, token{kind: symbolToken, text: symbol}) // so that nothing else is reported about it
 			return
 		case summary != "":
 			s.refuse(from, codeSyntax, summary, detail)
@@ -251,48 +251,43 @@ func (s *scanner) symbol() {
 	s.refuse(from, codeSyntax, summary, detail)
 }
 
-// symbolOf returns the symbol of the language that text is; "" for every other text.
-func symbolOf(text string) string {
+// symbolOf returns the symbol of the language for text; own: text is that symbol, else one of another
+// language or one that only looks like ours. "" for every other text.
+func symbolOf(text string) (symbol string, own bool) {
 	for _, symbol := range [...]string{
 		"<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "/", ".", ",", "(", ")", "and", "or", "not",
 	} {
 		if symbol == text {
-			return symbol
+			return symbol, true
 		}
 	}
-	return ""
-}
-
-// ours returns what to write for a symbol of another language or one that only looks like ours; ""
-// for every other.
-func ours(theirs string) string {
-	switch theirs {
+	switch text {
 	case "===", "=":
-		return "=="
+		return "==", false
 	case "!==", "<>", "≠":
-		return "!="
+		return "!=", false
 	case "=<", "≤":
-		return "<="
+		return "<=", false
 	case "=>", "≥":
-		return ">="
+		return ">=", false
 	case "＜":
-		return "<"
+		return "<", false
 	case "＞":
-		return ">"
+		return ">", false
 	case "×", "·":
-		return "*"
+		return "*", false
 	case "÷":
-		return "/"
+		return "/", false
 	case "−", "–", "—":
-		return "-"
+		return "-", false
 	case "&&", "&", "∧":
-		return "and"
+		return "and", false
 	case "||", "|", "∨":
-		return "or"
+		return "or", false
 	case "!", "¬":
-		return "not"
+		return "not", false
 	}
-	return ""
+	return "", false
 }
 
 // missing says that a symbol of other languages does not exist here; "" for every other.

@@ -93,7 +93,7 @@ func parseSelector(text string) (s Selector, mistake string) {
 
 // Scraped reports whether the reference is one of scrape("…").
 func (r Ref) Scraped() bool {
-	_, _, ok := cutScrape(r.Leaf.Row.Name)
+	_, ok := r.Selector()
 	return ok
 }
 
