@@ -46,7 +46,7 @@ func (l *streamLane) read(k *session) {
 // endSession ends the requests in flight on a stream, and has another opened unless the server
 // accepts none.
 func (l *streamLane) endSession(k *session, err error) {
-	k.class, k.status, k.note = k.outcome(err)
+	k.setOutcome(err)
 	k.ended.Store(true)
 	l.remove(k, k.proven(l.pool.o.Clock.Now()))
 	for i := range l.slots {
@@ -100,7 +100,7 @@ func (l *streamLane) movedOn(k *session, slot int) bool {
 	return true
 }
 
-// outcome returns the outcome of the requests in flight when a stream ended. The first matching row
+// setOutcome sets the outcome of the requests in flight when the stream ended. The first matching row
 // applies:
 //
 //	the stream                                               class
@@ -111,24 +111,24 @@ func (l *streamLane) movedOn(k *session, slot int) bool {
 //	was cut off (RST_STREAM), or ended without a status      protocol
 //	ended with CANCELLED                                     cancelled
 //	ended with any other code                                status; ok if the call accepts that code
-func (k *session) outcome(err error) (class backends.ErrorClass, code int32, note string) {
+func (k *session) setOutcome(err error) {
 	st := status.Convert(err)
-	note = st.Code().String() + ": " + st.Message()
+	k.status, k.note = int32(st.Code()), st.Code().String()+": "+st.Message()
 	link := linkOf(k.stream)
 	said := len(k.stream.Trailer()) > 0
 	switch {
 	case errors.Is(err, io.EOF):
-		return backends.ResetByPeer, 0, "the server ended the stream before the reply was complete"
+		k.class, k.status = backends.ResetByPeer, 0
+		k.note = "the server ended the stream before the reply was complete"
 	case k.abandoned.Load() && st.Code() == codes.Canceled:
-		return backends.ResetByPeer, int32(st.Code()),
-			"the stream was ended because another request on it could not be sent"
+		k.class = backends.ResetByPeer
+		k.note = "the stream was ended because another request on it could not be sent"
 	case st.Code() == codes.Internal && !said &&
 		(link == nil || !link.sawTrailers.Load() || isLocalProtocolError(st.Message())):
-		class = backends.Protocol
+		k.class = backends.Protocol
 	default:
-		class = link.class(st.Code(), said)
+		k.class = link.class(st.Code(), said)
 	}
-	return class, int32(st.Code()), note
 }
 
 // isLocalProtocolError reports whether the text of an INTERNAL status is grpc-go's, about a server

@@ -79,18 +79,6 @@ func (w *Wire) chunkStart(at int64) backends.Next {
 	return backends.NextMore
 }
 
-// stepData reads a chunk.
-func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
-	n := w.take(b[:min(w.bytesLeft, int64(len(b)))], at)
-	if w.bytesLeft -= int64(n); w.bytesLeft == 0 {
-		w.phase = inDataEnd
-	}
-	if w.overLimit() {
-		return n, w.tooLong(-1, at)
-	}
-	return n, backends.NextMore
-}
-
 // stepDataEnd reads the CR LF after a chunk.
 func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 	switch {

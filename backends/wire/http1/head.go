@@ -2,6 +2,7 @@ package http1
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -163,7 +164,7 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 	case f.length > 0:
 		w.phase, w.bytesLeft = inFixed, f.length
 	default:
-		w.phase, w.close = inToEOF, true
+		w.phase, w.bytesLeft, w.close = inToEOF, math.MaxInt64, true
 	}
 	if w.phase != inFixed || w.bytesLeft > int64(len(rest)) {
 		w.keepHead(head, fields)

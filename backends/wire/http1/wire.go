@@ -100,7 +100,7 @@ type content struct {
 	abandoned  bool  // the judge of a stream has ended the request
 	size       int64 // content bytes so far
 	last       byte  // last content byte that is not white space; 0: none
-	bytesLeft  int64 // bytes left of the content (fixed) or of the chunk (data)
+	bytesLeft  int64 // bytes left of the content (fixed) or of the chunk (data); toEOF: no limit
 	keepBytes  int   // content bytes to keep, for the judge or the note
 	judgeBytes int   // content bytes that the judge asked for
 	body       []byte
@@ -204,18 +204,14 @@ func (w *Wire) step(b []byte, at int64) (int, backends.Next) {
 	switch w.phase {
 	case inHead:
 		return w.stepHead(b, at)
-	case inFixed:
-		return w.stepFixed(b, at)
 	case inSize:
 		return w.stepSize(b, at)
-	case inData:
-		return w.stepData(b, at)
 	case inDataEnd:
 		return w.stepDataEnd(b, at)
 	case inTrailer:
 		return w.stepTrailer(b, at)
 	default:
-		return w.stepToEOF(b, at)
+		return w.stepContent(b, at)
 	}
 }
 
@@ -251,10 +247,12 @@ var cutPlace = [...]string{
 	inTrailer: "within the trailers",
 }
 
-// stepFixed reads content that has a length. Content that arrived in one read is judged in place.
-func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
+// stepContent reads content, in the phases fixed, data and toEOF. Content with a length that arrived
+// in one read is judged in place.
+func (w *Wire) stepContent(b []byte, at int64) (int, backends.Next) {
 	n := int(min(w.bytesLeft, int64(len(b))))
-	if w.bytesLeft == int64(n) && w.size == 0 && !w.streaming && w.bytesLeft <= w.maxContent {
+	if w.phase == inFixed && w.bytesLeft == int64(n) && w.size == 0 && !w.streaming &&
+		w.bytesLeft <= w.maxContent {
 		w.bytesLeft, w.size, w.last = 0, int64(n), lastOf(b[:n], 0)
 		return n, w.finish(b[:n], at)
 	}
@@ -263,17 +261,11 @@ func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	switch {
 	case w.overLimit():
 		return n, w.tooLong(-1, at)
-	case w.bytesLeft == 0:
+	case w.bytesLeft > 0:
+	case w.phase == inFixed:
 		return n, w.finish(w.body, at)
-	}
-	return n, backends.NextMore
-}
-
-// stepToEOF reads content that ends with the connection.
-func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
-	n := w.take(b, at)
-	if w.overLimit() {
-		return n, w.tooLong(-1, at)
+	default:
+		w.phase = inDataEnd
 	}
 	return n, backends.NextMore
 }

@@ -128,12 +128,12 @@ func (t *transfer) run(raw syscall.RawConn, from unsafe.Pointer, size int) (int,
 
 // Read implements net.Conn.
 func (h *blockingConn) Read(b []byte) (int, error) {
-	if h.lane != nil {
-		h.lane.awaitBytes()
-	}
-	n, err := h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
-	for h.in.err == syscall.EAGAIN { // spurious readiness, or the lane was woken
-		h.lane.awaitBytes()
+	var n int
+	var err error
+	for again := true; again; again = h.in.err == syscall.EAGAIN { // spurious readiness, or the lane was woken
+		if h.lane != nil {
+			h.lane.awaitBytes()
+		}
 		n, err = h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
 	}
 	switch {

@@ -2,6 +2,7 @@
 package tlsconf
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -18,10 +19,7 @@ func New(o *backends.TLSOptions, host string) (*tls.Config, error) {
 	if o == nil {
 		o = &backends.TLSOptions{}
 	}
-	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	if o.ServerName != "" {
-		c.ServerName = o.ServerName
-	}
+	c := &tls.Config{ServerName: cmp.Or(o.ServerName, host), MinVersion: tls.VersionTLS12}
 	switch o.MinVersion {
 	case "", "1.2":
 	case "1.3":
