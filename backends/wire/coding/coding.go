@@ -129,7 +129,8 @@ func (s *Stream) AppendTrailer(dst, head []byte) []byte {
 		sum = adlerJoin(adler32.Checksum(part), sum, s.restSize)
 	}
 	if s.gzip {
-		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, sum), uint32(s.totalSize))
+		dst = binary.LittleEndian.AppendUint32(dst, sum)
+		return binary.LittleEndian.AppendUint32(dst, uint32(s.totalSize))
 	}
 	return binary.BigEndian.AppendUint32(dst, sum)
 }

@@ -63,9 +63,8 @@ type driver struct{ functions [functions]uintptr }
 func load() (*driver, error) {
 	n, err := native.Open(library)
 	if err != nil {
-		return nil,
-			fmt.Errorf("NVIDIA's driver: %w; install it on this machine, or give the container its GPUs with --gpus",
-				err)
+		return nil, fmt.Errorf("NVIDIA's driver: %w; install it on this machine, "+
+			"or give the container its GPUs with --gpus", err)
 	}
 	d := new(driver)
 	for f := range functions {

@@ -34,8 +34,8 @@ type message struct {
 //
 // It returns an error for a header that gRPC cannot carry and for a message over max_message.
 func (p *Pool) Call(
-	method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, maxReply int64,
-	expect any,
+	method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole,
+	maxReply int64, expect any,
 ) (*backends.Call, error) {
 	m := &message{method: method, expect: expect}
 	call := &backends.Call{Head: head, Holes: holes, MaxReply: p.admitReplySize(maxReply), Impl: m}
@@ -135,13 +135,13 @@ func CheckHeader(h backends.Header) error {
 		return fmt.Errorf("header %q cannot be set: write Host, which is the authority over gRPC", h.Name)
 	}
 	if name == "" || strings.HasPrefix(name, "grpc-") {
-		return fmt.Errorf("header %q cannot be set over gRPC: names that start with grpc- are the protocol's own",
-			name)
+		return fmt.Errorf("header %q cannot be set over gRPC: "+
+			"names that start with grpc- are the protocol's own", name)
 	}
 	for _, c := range []byte(name) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
-			return fmt.Errorf("header %q cannot be sent over gRPC: only letters, digits, hyphen, underscore and "+
-				"dot can be in a name", name)
+			return fmt.Errorf("header %q cannot be sent over gRPC: "+
+				"only letters, digits, hyphen, underscore and dot can be in a name", name)
 		}
 	}
 	switch name {
@@ -152,8 +152,8 @@ func CheckHeader(h backends.Header) error {
 	}
 	for i := range len(value) {
 		if c := value[i]; (c < ' ' || c > '~') && !strings.HasSuffix(name, "-bin") {
-			return fmt.Errorf("the value of header %s holds byte %#02x at %d, which gRPC metadata cannot carry",
-				name, c, i)
+			return fmt.Errorf("the value of header %s holds byte %#02x at %d, "+
+				"which gRPC metadata cannot carry", name, c, i)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func (p *Pool) newConn(compression string, maxReply int64) (*conn, error) {
 	retry := backoff.Config{BaseDelay: retryMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMax}
 	options := []grpc.DialOption{
 		grpc.WithAuthority(p.authority),
-		grpc.WithTransportCredentials(&linkCredentials{TransportCredentials: secure, conn: c, serverName: name}),
+		grpc.WithTransportCredentials(&linkCredentials{secure, c, name}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx) }),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
 		// As a call option the receive limit would be an allocation in every call. Call checks the send
@@ -62,8 +62,8 @@ func (p *Pool) newConn(compression string, maxReply int64) (*conn, error) {
 			`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, maxReply)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.connectTimeout()}),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
-		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(),
-		grpc.WithIdleTimeout(0),
+		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
+		grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),
 	}
 	options = append(options, p.compression(compression, maxReply)...)
 	var err error
@@ -103,10 +103,10 @@ func (c *conn) ready(ctx context.Context) error {
 	for {
 		state := c.cc.GetState()
 		switch {
-		case state == connectivity.Ready && !c.latest.Load().broken.Load(): // if it is, grpc-go will see that too
-			return nil
-		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures),
-			state == connectivity.Shutdown:
+		case state == connectivity.Ready && !c.latest.Load().broken.Load():
+			return nil // if it is broken, grpc-go will see that too
+		case state == connectivity.Shutdown, state == connectivity.TransientFailure &&
+			(patience != failurePoll || c.failures.Load() != failures):
 			return fmt.Errorf("connect to %s: %w", c.o.Address, c.lastError())
 		case state == connectivity.Idle:
 			c.cc.Connect()
@@ -210,7 +210,5 @@ func (w *linkCredentials) Info() credentials.ProtocolInfo {
 
 // Clone implements credentials.TransportCredentials.
 func (w *linkCredentials) Clone() credentials.TransportCredentials {
-	return &linkCredentials{
-		TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn, serverName: w.serverName,
-	}
+	return &linkCredentials{w.TransportCredentials.Clone(), w.conn, w.serverName}
 }

@@ -178,7 +178,8 @@ func (p *Pool) streamLimitError(most int64, lanes int) error {
 	if most == 1 {
 		s = ""
 	}
-	text := fmt.Sprintf("the server takes %d stream%s at once on a connection (MAX_CONCURRENT_STREAMS)", most, s)
+	text := fmt.Sprintf("the server takes %d stream%s at once on a connection (MAX_CONCURRENT_STREAMS)",
+		most, s)
 	switch {
 	case p.o.Connections > 0 && most > 0:
 		need := (int64(p.o.Connections)*int64(lanes) + most - 1) / most

@@ -66,7 +66,7 @@ type streamLane struct {
 	// the transport.
 	bytesInFlight atomic.Int64
 	last          *session   // used by the transmitter
-	failedConn    *conn      // connection of its last failed attempt to open a stream; used by the transmitter
+	failedConn    *conn      // connection of its last failed attempt to open a stream
 	drainMu       sync.Mutex // locked to empty the queue of a closed lane
 
 	results       results

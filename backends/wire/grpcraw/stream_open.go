@@ -121,7 +121,8 @@ func (l *streamLane) dispatch(slot int) {
 	set := sl.call.Impl.(*message).metadata
 	if k != nil && k.metadata != set {
 		if l.othersInFlight(slot) {
-			l.failUnsent(slot, gen, backends.Client, 0, "requests that share a stream must have the same headers")
+			l.failUnsent(slot, gen, backends.Client, 0,
+				"requests that share a stream must have the same headers")
 			return
 		}
 		l.abandon(k, false)

@@ -50,7 +50,8 @@ func (l *streamLane) endSession(k *session, err error) {
 	k.ended.Store(true)
 	l.remove(k, k.proven(l.pool.o.Clock.Now()))
 	for i := range l.slots {
-		if w := l.slots[i].word.Load(); hasBits(w, liveBit|writtenBit) && l.slots[i].session.Load() == k.number {
+		sl := &l.slots[i]
+		if w := sl.word.Load(); hasBits(w, liveBit|writtenBit) && sl.session.Load() == k.number {
 			if gen := slotGen(w); !l.resend(k, i, gen) {
 				l.failInFlight(k, i, gen)
 			}

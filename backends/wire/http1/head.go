@@ -112,8 +112,8 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 		return w.interim(at)
 	}
 	w.cached = cachedHead{
-		head: append(w.cached.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor,
-		framing: f, edition: w.cached.edition + 1,
+		head: append(w.cached.head[:0], head...), fields: len(head) - len(fields),
+		status: status, minor: minor, framing: f, edition: w.cached.edition + 1,
 	}
 	return w.accept(status, minor, f, head, fields, rest, at)
 }

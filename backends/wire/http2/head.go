@@ -23,9 +23,8 @@ const (
 // static maps fields, or names of fields, that calls use to their index in the static table;
 // negative: only the name matches.
 var static = map[string]int{
-	":method POST": 3, ":path": -4, ":authority": -1, ":scheme http": 6, ":scheme https": 7, "content-type": -31,
-	"user-agent":    -58,
-	"authorization": -23, "cookie": -32, "accept-encoding": -16,
+	":method POST": 3, ":path": -4, ":authority": -1, ":scheme http": 6, ":scheme https": 7,
+	"content-type": -31, "user-agent": -58, "authorization": -23, "cookie": -32, "accept-encoding": -16,
 }
 
 // NewHead encodes fields.

@@ -130,7 +130,7 @@ func (t *transfer) run(raw syscall.RawConn, from unsafe.Pointer, size int) (int,
 func (h *blockingConn) Read(b []byte) (int, error) {
 	var n int
 	var err error
-	for again := true; again; again = h.in.err == syscall.EAGAIN { // spurious readiness, or the lane was woken
+	for again := true; again; again = h.in.err == syscall.EAGAIN { // nothing to read, or the lane was woken
 		if h.lane != nil {
 			h.lane.awaitBytes()
 		}

@@ -57,5 +57,6 @@ func ClassOf(err error, otherwise backends.ErrorClass) backends.ErrorClass {
 func isTLSError(err error) bool {
 	var op *net.OpError
 	var record tls.RecordHeaderError
-	return errors.As(err, &record) || errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
+	return errors.As(err, &record) ||
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }

@@ -55,7 +55,9 @@ func (k *link) checkALPN(o *Options) error {
 		return nil
 	}
 	if got := secure.ConnectionState().NegotiatedProtocol; !slices.Contains(o.TLS.NextProtos, got) {
-		return &classError{backends.TLS, errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)")}
+		return &classError{
+			backends.TLS, errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)"),
+		}
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ type NoMemoryError struct {
 }
 
 func (e *NoMemoryError) Error() string {
-	return fmt.Sprintf("shared memory: %s wanted, %s has %s free", sizeText(e.Want), e.Where, sizeText(e.Free))
+	return fmt.Sprintf("shared memory: %s wanted, %s has %s free",
+		sizeText(e.Want), e.Where, sizeText(e.Free))
 }
 
 // sizeText formats a number of bytes with a unit of plans, rounded down.
