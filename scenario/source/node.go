@@ -3,6 +3,9 @@ package source
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Get is the value of key in a map, or nil. It may be called on nil and on nodes that are no map.
@@ -41,14 +44,11 @@ func (n *Node) child(token string) *Node {
 	if n == nil {
 		return nil
 	}
-	switch n.Kind {
-	case Map:
+	if n.Kind != List {
 		return n.Get(token)
-	case List:
-		if i, ok := listIndex(token, len(n.Items)); ok {
-			return n.Items[i]
-		}
-	case Null, Scalar:
+	}
+	if i, ok := listIndex(token, len(n.Items)); ok {
+		return n.Items[i]
 	}
 	return nil
 }
@@ -67,15 +67,13 @@ func (n *Node) KeyPos(pointer string) (Pos, int) {
 	last := tokens[len(tokens)-1]
 	parent := n.At(JoinPointer(tokens[:len(tokens)-1]...))
 	if e := parent.Entry(last); e != nil {
-		return e.KeyPos, e.keyWidth()
+		return e.KeyPos, utf8.RuneCountInString(e.Key)
 	}
 	if item := parent.child(last); item != nil {
 		return item.Pos, 0
 	}
 	return Pos{}, 0
 }
-
-func (e *Entry) keyWidth() int { return len([]rune(e.Key)) }
 
 // Clone is a deep copy.
 func (n *Node) Clone() *Node {
@@ -171,10 +169,44 @@ func plainTag(text string) string {
 	if !number.MatchString(text) {
 		return tagString
 	}
-	for _, r := range text {
-		if r == '.' || r == 'e' || r == 'E' {
-			return tagFloat
-		}
+	if strings.ContainsAny(text, ".eE") {
+		return tagFloat
 	}
 	return tagInt
+}
+
+var (
+	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// JoinPointer is the JSON pointer (RFC 6901) made of tokens; keys are escaped.
+func JoinPointer(tokens ...string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteByte('/')
+		_, _ = pointerEscaper.WriteString(&b, t)
+	}
+	return b.String()
+}
+
+// SplitPointer gives the tokens of a JSON pointer, unescaped. The empty pointer has none.
+func SplitPointer(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, t := range tokens {
+		tokens[i] = pointerUnescaper.Replace(t)
+	}
+	return tokens
+}
+
+// listIndex reads an index of a list of n items: digits without leading zeros.
+func listIndex(token string, n int) (int, bool) {
+	i, err := strconv.Atoi(token)
+	if err != nil || i < 0 || i >= n || strconv.Itoa(i) != token {
+		return 0, false
+	}
+	return i, true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -57,9 +58,8 @@ func (p *parser) report(d Diagnostic) {
 	case len(p.found) > maxFound:
 		return
 	case len(p.found) == maxFound:
-		d = Diagnostic{Code: "too-many-mistakes", Pos: d.Pos, Summary: "there are more mistakes than are listed"}
+		d = Errorf("too-many-mistakes", "there are more mistakes than are listed").At("", d.Pos, 0)
 	}
-	d.Severity = Error
 	d.Pos = p.inside(Pos{File: p.file, Line: d.Pos.Line, Column: d.Pos.Column})
 	p.found = append(p.found, d)
 }
@@ -76,21 +76,17 @@ func (p *parser) inside(pos Pos) Pos {
 // readable checks what does not need YAML: length and characters.
 func (p *parser) readable(data []byte) bool {
 	if len(data) > MaxBytes {
-		p.report(Diagnostic{
-			Code: "too-large", Pos: Pos{Line: 1, Column: 1},
-			Summary: fmt.Sprintf("the plan is longer than %d bytes, which is all that is read", MaxBytes),
-			Detail:  "Keep data in files of its own and name them under data.file.",
-		})
+		p.report(Errorf("too-large", "the plan is longer than %d bytes, which is all that is read", MaxBytes).
+			Help("Keep data in files of its own and name them under data.file.").
+			At("", Pos{Line: 1, Column: 1}, 0))
 		return false
 	}
 	line, column, what := p.lines.badCharacter()
 	if what == "" {
 		return true
 	}
-	p.report(Diagnostic{
-		Code: "bad-character", Pos: Pos{Line: line, Column: column}, Summary: what,
-		Detail: "A plan is UTF-8 text without control characters.",
-	})
+	p.report(Errorf("bad-character", "%s", what).Help("A plan is UTF-8 text without control characters.").
+		At("", Pos{Line: line, Column: column}, 0))
 	return false
 }
 
@@ -100,10 +96,8 @@ func (p *parser) document() (document *yaml.Node, ok bool) {
 	document = new(yaml.Node)
 	switch err := decode(dec, document); {
 	case errors.Is(err, io.EOF), err == nil && empty(document):
-		p.report(Diagnostic{
-			Code: "empty-plan", Pos: Pos{Line: 1, Column: 1}, Summary: "the plan is empty",
-			Detail: "Run `sluice init` for one to start from.",
-		})
+		p.report(Errorf("empty-plan", "the plan is empty").Help("Run `sluice init` for one to start from.").
+			At("", Pos{Line: 1, Column: 1}, 0))
 		return nil, false
 	case err != nil:
 		p.report(p.syntax(err))
@@ -135,23 +129,18 @@ func decode(dec *yaml.Decoder, into *yaml.Node) (err error) {
 
 // secondDocument points at the mark that begins it.
 func (p *parser) secondDocument(first *yaml.Node, err error) Diagnostic {
-	d := Diagnostic{
-		Code: "second-document", Width: 3,
-		Summary: "a plan is one YAML document, and here a second begins",
-		Detail:  "Move it to a file of its own, or remove the line.",
-	}
+	d := Errorf("second-document", "a plan is one YAML document, and here a second begins").
+		Help("Move it to a file of its own, or remove the line.")
 	for n := first.Content[0].Line + 1; n <= p.lines.count(); n++ {
 		text := p.lines.text(n)
-		if text == "---" || len(text) > 3 && text[:3] == "---" && blank(text[3]) {
-			d.Pos = Pos{Line: n, Column: 1}
-			return d
+		rest, mark := strings.CutPrefix(text, "---")
+		if mark && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
+			return d.AtKey("", Pos{Line: n, Column: 1}, "---")
 		}
 	}
-	d.Pos, d.Width = Pos{Line: p.lines.count(), Column: 1}, 0
+	pos := Pos{Line: p.lines.count(), Column: 1}
 	if err != nil {
-		d.Pos = p.syntax(err).Pos
+		pos = p.syntax(err).Pos
 	}
-	return d
+	return d.At("", pos, 0)
 }
-
-func blank(c byte) bool { return c == ' ' || c == '\t' }

@@ -6,6 +6,9 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
 )
 
 // Sources gives the bytes of a file that a position names, nil if they are not at hand.
@@ -173,4 +176,18 @@ func cells(text string) int {
 		n += cellsOf(r)
 	}
 	return n
+}
+
+// cellsOf is how many columns of a terminal a character takes: wide East Asian characters and emoji
+// two, combining marks none.
+func cellsOf(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
 }

@@ -27,7 +27,7 @@ const (
 // decoded value.
 type Node struct {
 	Kind    Kind
-	Tag     string // "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq"; quoted scalars are !!str, see Plain
+	Tag     string // "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq"; see Plain
 	Quoted  bool
 	Block   bool // a | or > scalar: Pos is that of the mark, the text starts one line below
 	Text    string

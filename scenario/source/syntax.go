@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -37,17 +39,16 @@ func (p *parser) syntax(err error) Diagnostic {
 		line, message = splitError(again)
 		line-- // the line that was added
 	}
-	d := Diagnostic{Severity: Error, Code: "bad-yaml", Summary: "this cannot be read as YAML: " + message}
+	d := Errorf("bad-yaml", "this cannot be read as YAML: %s", message)
 	switch {
-	case contains(late, message):
+	case slices.Contains(late, message):
 		line = p.firstLineThatFails(message)
-	case contains(unfinished, message):
+	case slices.Contains(unfinished, message):
 		line++
 	case strings.HasPrefix(message, "unknown anchor '"):
 		name := strings.Split(message, "'")[1]
-		d.Code, d.Summary = "unknown-anchor", "there is no anchor &"+name+" before this alias"
-		d.Pos, d.Width = p.find(regexp.MustCompile(`\*`+regexp.QuoteMeta(name)+`\b`), 1), len(name)+1
-		return d
+		return Errorf("unknown-anchor", "there is no anchor &%s before this alias", name).
+			AtKey("", p.find(regexp.MustCompile(`\*`+regexp.QuoteMeta(name)+`\b`), 1), "*"+name)
 	}
 	line = max(1, min(line, p.lines.count()))
 	text := p.lines.text(line)
@@ -55,21 +56,12 @@ func (p *parser) syntax(err error) Diagnostic {
 		File: p.file, Line: line,
 		Column: 1 + len([]rune(text)) - len([]rune(strings.TrimLeft(text, " \t"))),
 	}
-	p.explain(&d, message, text)
-	return d
+	p.explain(d, message, text)
+	return *d
 }
 
 // blockMark is a > or | that begins a value.
 var blockMark = regexp.MustCompile(`(?:^\s*|:\s+|-\s+)[>|]`)
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
-}
 
 func splitError(err error) (line int, message string) {
 	m := errorText.FindStringSubmatch(err.Error())
@@ -89,32 +81,26 @@ func (p *parser) explain(d *Diagnostic, message, text string) {
 		d.Detail = "YAML indents with spaces only."
 		d.Pos, d.Width = p.find(tabbed, d.Pos.Line), 1
 		d.Pos.Column += len(tabbed.FindString(p.lines.text(d.Pos.Line))) - 1
-	case contains(unfinished, message):
+	case slices.Contains(unfinished, message):
 		p.explainFlow(d, text)
 	case message == "found unexpected end of stream":
 		d.Summary = "a quotation mark is not closed"
-		if i := strings.IndexAny(text, `"'`); i >= 0 {
-			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
-		}
+		d.mark(text, strings.IndexAny(text, `"'`))
 	case strings.Contains(message, "cannot start any token"):
 		d.Detail = "Text that begins with one of % @ ` needs quotes."
-		if i := strings.IndexAny(text, "%@`"); i >= 0 {
-			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
-		}
+		d.mark(text, strings.IndexAny(text, "%@`"))
 	case message == "did not find expected comment or line break":
 		d.Detail = "Text that begins with > or | needs quotes. A condition begins with what is measured, such " +
 			"as latency.p99 < 5ms."
 		if at := blockMark.FindStringIndex(text); at != nil {
-			d.Pos.Column, d.Width = len([]rune(text[:at[1]])), 1
+			d.mark(text, at[1]-1)
 		}
 	case strings.Contains(message, "mapping values are not allowed"):
 		d.Detail = "Text that contains `: ` needs quotes; a map begins on a line of its own."
-		if i := strings.LastIndex(text, ": "); i >= 0 {
-			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
-		}
+		d.mark(text, strings.LastIndex(text, ": "))
 	case strings.Contains(message, "could not find expected ':'"):
 		d.Detail = "A key needs a colon and a blank after it."
-	case contains(late, message):
+	case slices.Contains(late, message):
 		d.Detail = "Keys of one map, and items of one list, begin in the same column; look at the indentation " +
 			"here and above."
 	}
@@ -130,8 +116,13 @@ func (p *parser) explainFlow(d *Diagnostic, text string) {
 	}
 	d.Summary = "this { or [ is not closed, or a comma is missing in it"
 	d.Detail = "Text that contains , [ ] { } needs quotes inside { } and [ ]."
-	if i := strings.IndexAny(text, "{["); i >= 0 {
-		d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
+	d.mark(text, strings.IndexAny(text, "{["))
+}
+
+// mark marks the character at a byte of the line; with -1 it leaves the place as it is.
+func (d *Diagnostic) mark(line string, at int) {
+	if at >= 0 {
+		d.Pos.Column, d.Width = 1+utf8.RuneCountInString(line[:at]), 1
 	}
 }
 

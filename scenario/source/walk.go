@@ -16,7 +16,7 @@ const (
 )
 
 // walker turns the library's nodes into ours. Aliases are expanded: what they bring carries the
-// position of the use in Pos and its own in Anchor, and is not complained about again.
+// position of the use in Pos and its own in Anchor, and is not reported again.
 type walker struct {
 	*parser
 	active map[*yaml.Node]bool // anchored nodes that are being walked
@@ -25,7 +25,8 @@ type walker struct {
 	tooBig bool
 }
 
-func (w *walker) complain(d Diagnostic) {
+// reportHere reports a mistake unless an alias repeats it.
+func (w *walker) reportHere(d Diagnostic) {
 	if w.use == (Pos{}) {
 		w.report(d)
 	}
@@ -40,17 +41,11 @@ func (w *walker) node(y *yaml.Node, depth int) *Node {
 	case w.visits > maxVisits:
 		if !w.tooBig {
 			w.tooBig = true
-			w.report(Diagnostic{
-				Code: "too-many-aliases", Pos: n.Pos,
-				Summary: fmt.Sprintf("aliases expand to more than %d values", maxVisits),
-			})
+			w.report(Errorf("too-many-aliases", "aliases expand to more than %d values", maxVisits).At("", n.Pos, 0))
 		}
 		return n
 	case depth > maxDepth:
-		w.complain(Diagnostic{
-			Code: "too-deep", Pos: n.Pos,
-			Summary: fmt.Sprintf("maps and lists are nested more than %d deep", maxDepth),
-		})
+		w.reportHere(Errorf("too-deep", "maps and lists are nested more than %d deep", maxDepth).At("", n.Pos, 0))
 		return n
 	}
 	if y.Kind == yaml.AliasNode {
@@ -87,10 +82,7 @@ func (w *walker) place(y *yaml.Node) *Node {
 
 func (w *walker) alias(y *yaml.Node, n *Node, depth int) *Node {
 	if w.active[y.Alias] {
-		w.complain(Diagnostic{
-			Code: "alias-loop", Pos: n.Pos, Width: 1 + len(y.Value),
-			Summary: fmt.Sprintf("anchor &%s contains itself", y.Value),
-		})
+		w.reportHere(Errorf("alias-loop", "anchor &%s contains itself", y.Value).AtKey("", n.Pos, "*"+y.Value))
 		return n
 	}
 	if w.use == (Pos{}) {
@@ -114,11 +106,9 @@ func (w *walker) entries(y *yaml.Node, n *Node, depth int) {
 			continue
 		}
 		if before, ok := first[key.Value]; ok {
-			w.complain(Diagnostic{
-				Code: "duplicate-key", Pos: pos, Width: keyWidth(key.Value),
-				Summary: fmt.Sprintf("duplicate key %q", key.Value),
-				Detail:  fmt.Sprintf("It was first written at line %d, column %d.", before.Line, before.Column),
-			})
+			w.reportHere(Errorf("duplicate-key", "duplicate key %q", key.Value).
+				Help(fmt.Sprintf("It was first written at line %d, column %d.", before.Line, before.Column)).
+				AtKey("", pos, key.Value))
 			continue
 		}
 		first[key.Value] = pos
@@ -129,25 +119,26 @@ func (w *walker) entries(y *yaml.Node, n *Node, depth int) {
 // checkKey reports whether a key is text.
 func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
 	quoted := key.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0
-	d := Diagnostic{Code: "key-not-text", Pos: pos, Width: keyWidth(key.Value)}
+	const code = "key-not-text"
+	var d *Diagnostic
 	switch {
 	case key.Tag == "!!merge":
-		d.Code, d.Summary = "merge-key", "merge keys (<<) are not part of plans"
-		d.Detail = "Put what stages share under `defaults`."
+		d = Errorf("merge-key", "merge keys (<<) are not part of plans").
+			Help("Put what stages share under `defaults`.")
 	case key.Kind != yaml.ScalarNode:
-		d.Summary = "a key must be text, not a map or a list"
+		d = Errorf(code, "a key must be text, not a map or a list")
 		if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
 			d.Detail = "{{ }} is read as a map in a map. A variable is written \"${name}\", with the quotes."
 		}
 	case !quoted && key.Style&yaml.TaggedStyle != 0:
-		d.Summary, d.Detail = fmt.Sprintf("key %q has a tag", key.Value), "Write the key alone."
+		d = Errorf(code, "key %q has a tag", key.Value).Help("Write the key alone.")
 	case !quoted && key.Tag != tagString && key.Tag != "!!timestamp" && !plainNumber(key.Value):
-		d.Summary = fmt.Sprintf("key %s is no text", cmp.Or(key.Value, "(empty)"))
-		d.Detail = fmt.Sprintf("Write it in quotes: %q.", key.Value)
+		d = Errorf(code, "key %s is no text", cmp.Or(key.Value, "(empty)")).
+			Help(fmt.Sprintf("Write it in quotes: %q.", key.Value))
 	default:
 		return true
 	}
-	w.complain(d)
+	w.reportHere(d.AtKey("", pos, key.Value))
 	return false
 }
 
@@ -159,22 +150,17 @@ func plainNumber(key string) bool {
 	return digits(whole) && (whole == "0" || whole[0] != '0') && (!point || digits(fraction))
 }
 
-func keyWidth(key string) int { return len([]rune(key)) }
-
 // checkTag refuses tags, except those that say what the value is anyway.
 func (w *walker) checkTag(y *yaml.Node, n *Node) {
 	if y.Style&yaml.TaggedStyle == 0 || y.Tag == tagString || y.Tag == "!!map" || y.Tag == "!!seq" {
 		return
 	}
-	d := Diagnostic{
-		Code: "unknown-tag", Pos: Pos{Line: y.Line, Column: y.Column}, Width: keyWidth(y.Tag),
-		Summary: fmt.Sprintf("tag %s is not part of plans", y.Tag),
-		Detail:  "Write the value without it; text that begins with ! needs quotes.",
-	}
+	d := Errorf("unknown-tag", "tag %s is not part of plans", y.Tag).
+		Help("Write the value without it; text that begins with ! needs quotes.")
 	if word := strings.TrimPrefix(y.Tag, "!"); !strings.HasPrefix(word, "!") && word != "" {
 		d.Detail = fmt.Sprintf("In an expression write `not %s`; text that begins with ! needs quotes.", word)
 	}
-	w.complain(d)
+	w.reportHere(d.AtKey("", Pos{Line: y.Line, Column: y.Column}, y.Tag))
 }
 
 func (w *walker) scalar(y *yaml.Node, n *Node) {
@@ -207,21 +193,15 @@ func (w *walker) checkNumber(n *Node) {
 	if err == nil && !math.IsInf(f, 0) && len(n.Text) <= maxDigits {
 		return
 	}
-	w.complain(Diagnostic{
-		Code: "bad-number", Pos: n.Pos, Width: len(n.Text),
-		Summary: "the number is too large or too long",
-		Detail:  "Write it in quotes if it is meant as text.",
-	})
+	w.reportHere(Errorf("bad-number", "the number is too large or too long").
+		Help("Write it in quotes if it is meant as text.").AtKey("", n.Pos, n.Text))
 	n.Tag = tagString
 }
 
 // checkAmbiguous refuses what YAML reads as something else than its text and plans do not: 010, 0x10,
 // 1_000, True, .inf.
 func (w *walker) checkAmbiguous(y *yaml.Node, n *Node) {
-	d := Diagnostic{
-		Code: "ambiguous", Pos: n.Pos, Width: keyWidth(n.Text),
-		Summary: fmt.Sprintf("%s is not read the same everywhere", n.Text),
-	}
+	d := Errorf("ambiguous", "%s is not read the same everywhere", n.Text)
 	switch y.Tag {
 	case tagInt:
 		d.Detail = fmt.Sprintf("Write a plain decimal number, or %q for text.", n.Text)
@@ -245,5 +225,5 @@ func (w *walker) checkAmbiguous(y *yaml.Node, n *Node) {
 	default:
 		return
 	}
-	w.complain(d)
+	w.reportHere(d.AtKey("", n.Pos, n.Text))
 }
