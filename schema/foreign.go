@@ -22,7 +22,8 @@ func foreignKeys() []foreignKey {
 	return []foreignKey{
 		{"duration time run_time runtime seconds time_limit measurement_interval", "for", "for: %s", "60s"},
 		{
-			"iterations request_count num_requests max_requests total_requests number_of_requests amount loops",
+			"iterations request_count num_requests max_requests total_requests number_of_requests " +
+				"amount loops",
 			"for", "for: %s requests", "1000",
 		},
 		{
@@ -36,7 +37,8 @@ func foreignKeys() []foreignKey {
 			"rate", "load: {rate: %s}", "100/s",
 		},
 		{
-			"threshold thresholds slo sla slas check checks assertions asserts criteria expectations pass_criteria",
+			"threshold thresholds slo sla slas check checks assertions asserts criteria expectations " +
+				"pass_criteria",
 			"assert", "assert: [latency.p99 < 50ms]", "",
 		},
 		{

@@ -16,7 +16,7 @@ const mostPlaces = 3
 // beside a map that it stands in, or at the only place that there is for it. "": that is not clear.
 func (r *reporter) elsewhere(at []string, key string) string {
 	base := r.keys(at)
-	if len(base) > 1 && base[0] == "profiles" { // a profile has the keys of a plan, and its stages by their ids
+	if len(base) > 1 && base[0] == "profiles" { // it has the keys of a plan, and stages by their ids
 		base = base[2:]
 		if len(base) > 1 && base[0] == "stages" {
 			base = slices.Delete(base, 1, 2)

@@ -52,7 +52,8 @@ func (r *reporter) collect(all []violation) {
 	}
 	if cut || len(r.found) > maxFound {
 		r.found = append(r.found[:min(len(r.found), maxFound)],
-			source.Errorf("too-many-mistakes", "there are more mistakes than are listed").At("", r.root.Pos, 0))
+			source.Errorf("too-many-mistakes", "there are more mistakes than are listed").
+				At("", r.root.Pos, 0))
 	}
 }
 
@@ -132,7 +133,7 @@ func (r *reporter) add(d source.Diagnostic, about *source.Node) {
 	origin := d.Pos
 	if about != nil && about.Anchor != (source.Pos{}) {
 		origin = about.Anchor
-		d.Detail = strings.TrimSpace(fmt.Sprintf("%s\nIt comes from the anchor at %s.", d.Detail, about.Anchor))
+		d.Detail = strings.TrimSpace(d.Detail + "\nIt comes from the anchor at " + about.Anchor.String() + ".")
 	} else if about != nil {
 		origin = about.Pos
 	}
@@ -172,9 +173,11 @@ func (r *reporter) meantKey(d *source.Diagnostic, v violation, e source.Entry, a
 		d.Nearest, d.Detail = "", "A comma ends a value inside { } and [ ]: write the whole text in quotes."
 		return
 	}
-	if strings.Contains(v.def, "assertion") && e.Value != nil && e.Value.Kind == source.Scalar && strings.Contains(e.Key, ".") {
+	if strings.Contains(v.def, "assertion") && strings.Contains(e.Key, ".") &&
+		e.Value != nil && e.Value.Kind == source.Scalar {
 		d.Nearest, d.Allowed = "", nil
-		d.Detail = fmt.Sprintf("An assertion is one text: %s < %s.", e.Key, strings.TrimLeft(e.Value.Text, "<>= "))
+		limit := strings.TrimLeft(e.Value.Text, "<>= ")
+		d.Detail = fmt.Sprintf("An assertion is one text: %s < %s.", e.Key, limit)
 		return
 	}
 	if f, ok := foreign(e.Key); ok &&

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,6 +22,9 @@ import (
 //go:embed plan.schema.json
 var planText []byte
 
+// The schema of the whole plan language (JSON Schema 2020-12). The keyword notBuilt marks what this
+// version cannot run: it is true, or a list of words.
+//
 //go:embed language.json
 var languageText []byte
 
@@ -33,12 +37,8 @@ var profilesText []byte
 //go:embed result.schema.json
 var resultText []byte
 
-// Language is the schema of the whole plan language (JSON Schema 2020-12). The keyword notBuilt marks
-// what this version cannot run: it is true, or a list of words.
-func Language() []byte { return append([]byte(nil), languageText...) }
-
 // Plan is the schema of the plans that this version can run (JSON Schema 2020-12).
-func Plan() []byte { return append([]byte(nil), planText...) }
+func Plan() []byte { return slices.Clone(planText) }
 
 // IsPlan reports whether text is a schema of plans, of this version or of another.
 func IsPlan(text []byte) bool {
@@ -49,7 +49,7 @@ func IsPlan(text []byte) bool {
 }
 
 // Result is the schema of result.json.
-func Result() []byte { return append([]byte(nil), resultText...) }
+func Result() []byte { return slices.Clone(resultText) }
 
 // The addresses that the schemas are known under while they are compiled; nothing is fetched.
 const (
@@ -60,16 +60,14 @@ const (
 // The compiled schemas (of the plan: smaller copies that say the same, profiles apart); each is made
 // when it is first needed and never changed.
 var (
-	planSchema     = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, checkText) })
-	profilesSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-		return compile(planURL,
-			profilesText)
-	})
-	resultSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-		return compile(resultURL,
-			resultText)
-	})
+	planSchema     = onDemand(planURL, checkText)
+	profilesSchema = onDemand(planURL, profilesText)
+	resultSchema   = onDemand(resultURL, resultText)
 )
+
+func onDemand(url string, text []byte) func() (*jsonschema.Schema, error) {
+	return sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(url, text) })
+}
 
 // compile reads a schema. It never opens a file or a connection for a reference.
 func compile(url string, text []byte) (*jsonschema.Schema, error) {
@@ -123,25 +121,13 @@ type later struct {
 	words []string
 }
 
-// Validate implements jsonschema.ExtSchema: it notes what is not built yet, for Later.
+// Validate implements jsonschema.ExtSchema: it notes what is not built yet, for Check. A word is the
+// value itself, or its unit (`3 sessions`).
 func (l later) Validate(ctx jsonschema.ValidationContext, v any) error {
-	if _, found := l.word(v); l.all || found {
+	text, _ := v.(string)
+	_, unit, _ := strings.Cut(text, " ")
+	if l.all || slices.Contains(l.words, text) || slices.Contains(l.words, strings.TrimLeft(unit, " ")) {
 		return ctx.Error(notBuilt, "not built yet")
 	}
 	return nil
-}
-
-// word is the word of a value that is not built: the value itself, or its unit (`3 sessions`).
-func (l later) word(v any) (string, bool) {
-	text, _ := v.(string)
-	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		return "", false
-	}
-	for _, w := range l.words {
-		if w == text || len(fields) == 2 && fields[1] == w {
-			return w, true
-		}
-	}
-	return "", false
 }

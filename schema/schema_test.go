@@ -53,7 +53,7 @@ func eachSchema(s any, at string, f func(at string, s map[string]any)) {
 }
 
 func TestSchemaKeywords(t *testing.T) {
-	for name, text := range map[string][]byte{"the language": Language(), "the plan": Plan()} {
+	for name, text := range map[string][]byte{"the language": languageText, "the plan": Plan()} {
 		t.Run(name, func(t *testing.T) { keywordsOf(t, decoded(t, text)) })
 	}
 }
@@ -98,7 +98,7 @@ func TestSchemaHeader(t *testing.T) {
 // Every key that a person can write says what it is and shows a value that it accepts, to the
 // program as an example and to editors as a snippet where that is a map.
 func TestEveryPropertyHasAnExampleThatIsValid(t *testing.T) {
-	for name, text := range map[string][]byte{"the language": Language(), "the plan": Plan()} {
+	for name, text := range map[string][]byte{"the language": languageText, "the plan": Plan()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			examplesOf(t, text)

@@ -28,8 +28,8 @@ func Check(root *source.Node) (mistakes, later source.Diagnostics) {
 	}
 	leaves, err := checkPlan(root)
 	if err != nil {
-		return source.Diagnostics{source.Errorf("not-checked", "the plan could not be checked against its schema").
-			Help(err.Error()).At("", root.Pos, 0)}, nil
+		d := source.Errorf("not-checked", "the plan could not be checked against its schema").Help(err.Error())
+		return source.Diagnostics{d.At("", root.Pos, 0)}, nil
 	}
 	return split(root, leaves)
 }
@@ -153,19 +153,12 @@ func flatten(e *jsonschema.ValidationError, into []violation) []violation {
 	return into
 }
 
-// decode splits the validator's pointers, whose tokens are percent-encoded JSON pointer tokens.
+// decode splits a pointer of the validator: a JSON pointer that is percent-encoded.
 func decode(pointer string) []string {
-	var tokens []string
-	for _, t := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
-		if plain, err := url.PathUnescape(t); err == nil {
-			t = plain
-		}
-		tokens = append(tokens, source.SplitPointer("/"+t)...)
+	if plain, err := url.PathUnescape(pointer); err == nil {
+		pointer = plain
 	}
-	if pointer == "" {
-		return nil
-	}
-	return tokens
+	return source.SplitPointer(pointer)
 }
 
 // tree is the schema of the whole language as nodes, which keep the order of keys: JSON is YAML. The

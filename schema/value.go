@@ -15,9 +15,11 @@ func (r *reporter) value(v violation) *source.Diagnostic {
 	name := r.label(v.at)
 	switch {
 	case v.node.Kind == source.Null && r.isItem(v.at):
-		return source.Errorf(source.CodeNull, "an item of %s has no value", name).Help("Give it one, or leave it out.")
+		return source.Errorf(source.CodeNull, "an item of %s has no value", name).
+			Help("Give it one, or leave it out.")
 	case v.node.Kind == source.Null:
-		return source.Errorf(source.CodeNull, "%s has no value", name).Help("Give it one, or leave the key out.")
+		return source.Errorf(source.CodeNull, "%s has no value", name).
+			Help("Give it one, or leave the key out.")
 	}
 	switch v.keyword() {
 	case "enum":
@@ -26,7 +28,8 @@ func (r *reporter) value(v violation) *source.Diagnostic {
 		return r.form(v, name)
 	case "minimum", "exclusiveMinimum", "maximum":
 		bound := func(keyword string) string { return text(v.schema.Get(keyword)) }
-		return language.OutOfRange(name, v.node.Text, bound("minimum"), bound("exclusiveMinimum"), bound("maximum"))
+		return language.OutOfRange(name, v.node.Text,
+			bound("minimum"), bound("exclusiveMinimum"), bound("maximum"))
 	case "minItems":
 		return source.Errorf("empty-list", "%s is empty", name).Help("Give it at least one item.")
 	}
@@ -82,7 +85,8 @@ func built(schema *source.Node) []string {
 func notAllowed(v violation, name string) *source.Diagnostic {
 	words, text := allowed(v), v.node.Text
 	if v.node.Kind != source.Scalar {
-		return source.Errorf(source.CodeType, "%s: wanted a word, found %s", name, kind(v.node)).Among("", words)
+		return source.Errorf(source.CodeType, "%s: wanted a word, found %s", name, kind(v.node)).
+			Among("", words)
 	}
 	d := source.Errorf("not-allowed", "%s cannot be %s", name, language.Written(v.node)).Among("", words)
 	switch {
@@ -163,7 +167,8 @@ func badText(v violation, name string) *source.Diagnostic {
 	if meant := slug(v.node.Text); meant != v.node.Text {
 		d.Nearest = meant
 	}
-	return d.Help("It has lower-case letters, digits, " + signs + " and _, and begins with a letter or digit.")
+	return d.Help("It has lower-case letters, digits, " + signs +
+		" and _, and begins with a letter or digit.")
 }
 
 // condition is what a map in the place of a list of conditions was meant as.

@@ -36,7 +36,9 @@ func constraint(f field, v any, n *source.Node) *source.Diagnostic {
 	if s, ok := v.(string); ok {
 		return textForm(f.is, s)
 	}
-	is := func(bound string) int { return cmp.Compare(Magnitude(v), Magnitude(readTag(reflect.TypeOf(v), bound))) }
+	is := func(bound string) int {
+		return cmp.Compare(Magnitude(v), Magnitude(readTag(reflect.TypeOf(v), bound)))
+	}
 	if f.min != "" && is(f.min) < 0 || f.above != "" && is(f.above) <= 0 || f.max != "" && is(f.max) > 0 {
 		return OutOfRange("`"+f.key+"`", n.Text, f.min, f.above, f.max)
 	}
@@ -71,7 +73,8 @@ func OneWord(word, key string, words []string) *source.Diagnostic {
 	if slices.Contains(words, word) {
 		return nil
 	}
-	return source.Errorf(source.CodeValue, "%q is no value of %s", word, key).Among(NearestWord(word, words), words)
+	return source.Errorf(source.CodeValue, "%q is no value of %s", word, key).
+		Among(NearestWord(word, words), words)
 }
 
 // NearestWord returns the word that was likely meant, also by its beginning or with more behind it:
@@ -114,7 +117,8 @@ func textForm(is, s string) *source.Diagnostic {
 		}
 	case "call":
 		if !callForm.MatchString(s) {
-			return source.Errorf(source.CodeValue, "%q is no call", s).Help("write METHOD PATH, such as POST /reset")
+			return source.Errorf(source.CodeValue, "%q is no call", s).
+				Help("write METHOD PATH, such as POST /reset")
 		}
 	case "nonempty":
 		if s == "" {

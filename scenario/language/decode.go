@@ -221,15 +221,12 @@ func (d *Decoder) unfit(n *source.Node, path string) {
 
 // Report reports what is wrong with the value n.
 func (d *Decoder) Report(n *source.Node, path string, m *source.Diagnostic) {
-	placed := m.At(path, n.Pos, d.width(n))
+	placed := m.At(path, n.Pos, WidthOf(n, d.subs.WrittenAs(n)))
 	if name := d.subs.GaveAll(n); name != "" {
 		placed.Detail = strings.TrimPrefix(m.Detail+"; the value comes from "+name, "; ")
 	}
 	d.Diags = append(d.Diags, placed)
 }
-
-// width counts the characters of its line that n takes.
-func (d *Decoder) width(n *source.Node) int { return WidthOf(n, d.subs.WrittenAs(n)) }
 
 // WidthOf counts the characters of its line that a value takes as it is written.
 func WidthOf(n, written *source.Node) int {

@@ -12,14 +12,16 @@ import (
 // written-out plan know of the language:
 //
 //	plan:"key"       the key of a map
-//	form:"scalar"    what the value is when it is written as a scalar, a list, or a map (with free keys, or told by has)
+//	form:"scalar"    what the value is when it is written as a scalar, a list, or a map (with free keys,
+//	                 or told by has)
 //	has:"key"        of several forms that are maps: the one that has this key
 //	inline:"true"    the fields of that struct stand in this one
 //	words:"a b"      the words allowed
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
 //	streaming:"text" the default of a target that streams
 //	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
-//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end; MaxSlots is a limit by name
+//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end; MaxSlots is a limit
+//	                 by name
 //	with:"rate"      the option makes sense only beside one of these keys
 //	is:"name"        a special kind of text (constraint.go)
 //	required:"true"  the key must be there
@@ -187,9 +189,10 @@ func readFields(t reflect.Type) []field {
 			}
 			continue
 		}
-		own := field{key: f.Tag.Get("plan"), index: []int{i}, typ: f.Type, tag: f.Tag, form: map[string]source.Kind{
+		own := field{key: f.Tag.Get("plan"), index: []int{i}, typ: f.Type, tag: f.Tag}
+		own.form = map[string]source.Kind{
 			"scalar": source.Scalar, "list": source.List, "map": source.Map,
-		}[f.Tag.Get("form")]}
+		}[f.Tag.Get("form")]
 		if own.key == "" && own.form == 0 {
 			continue
 		}

@@ -144,10 +144,13 @@ func readSpan(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	}
 	var span Span
 	digits, unit, _ := strings.Cut(n.Text, " ")
+	unit = strings.TrimLeft(unit, " ")
 	count := map[string]*int64{
-		"request": &span.Requests, "sequence": &span.Sequences, "session": &span.Sessions, "pass": &span.Passes,
-		"requests": &span.Requests, "sequences": &span.Sequences, "sessions": &span.Sessions, "passes": &span.Passes,
-	}[strings.TrimLeft(unit, " ")]
+		"request": &span.Requests, "requests": &span.Requests,
+		"sequence": &span.Sequences, "sequences": &span.Sequences,
+		"session": &span.Sessions, "sessions": &span.Sessions,
+		"pass": &span.Passes, "passes": &span.Passes,
+	}[unit]
 	if count == nil || digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return nil, f.Mistake(n)
 	}
@@ -156,7 +159,7 @@ func readSpan(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 		return nil, f.tooLarge(n)
 	}
 	if *count == 0 {
-		return nil, source.Errorf(source.CodeValue, "span %q is no number of %s", n.Text, strings.TrimLeft(unit, " ")).
+		return nil, source.Errorf(source.CodeValue, "span %q is no number of %s", n.Text, unit).
 			Help("give at least 1")
 	}
 	return span, nil

@@ -174,7 +174,8 @@ func (d *Decoder) fits(t reflect.Type, n *source.Node, path string) {
 		m := source.Errorf(source.CodeDoesNotFit, "%q needs %s beside it", f.key, source.QuoteAll(with, "or"))
 		switch {
 		case settled ||
-			slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
+			slices.ContainsFunc(d.stray[path],
+				func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
 			continue
 		case member != "":
 			m = source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", f.key, member).

@@ -8,9 +8,11 @@ import (
 // forEditors derives the published schema from that of the language, in the form that
 // yaml-language-server reads best:
 //
-//   - The server offers the words of an enum only outside of conditions: alternatives take the place of conditions.
-//   - The server shows the innermost of several descriptions, and all examples: types have neither, so that those of the key
-//     are shown. The description of a type is the message for a value of another form.
+//   - The server offers the words of an enum only outside of conditions: alternatives take the place of
+//     conditions.
+//   - The server shows the innermost of several descriptions, and all examples: types have neither, so
+//     that those of the key are shown. The description of a type is the message for a value of another
+//     form.
 //   - A plan that extends another needs none of the keys that the other may have.
 //   - Keys that hold maps have snippets.
 //

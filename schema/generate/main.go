@@ -32,7 +32,8 @@ func run(args []string) error {
 		return err
 	}
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(args[0], name), data, 0o644); err != nil { //nolint:gosec // a source file, for everybody
+		//nolint:gosec // a source file, for everybody
+		if err := os.WriteFile(filepath.Join(args[0], name), data, 0o644); err != nil {
 			return fmt.Errorf("write the schema: %w", err)
 		}
 	}

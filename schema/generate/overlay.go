@@ -106,7 +106,8 @@ func (g generator) profileKeys() []key {
 			k.schema, k.example = mapOf(ref("stage"), ""), object{{"steady", object{{"for", "20s"}}}}
 			k.description = "Changes to stages, by id."
 		case "vars":
-			k.schema = mapOf(either("scalar or map", ref("any"), nil, ref("profile_variable")), language.AxisForm.String())
+			variable := either("scalar or map", ref("any"), nil, ref("profile_variable"))
+			k.schema = mapOf(variable, language.AxisForm.String())
 			k.example = object{{"limit", "80ms"}, {"token", object{{"env", "PROD_TOKEN"}, {"required", true}}}}
 			k.description = "Variables: a value, which is the default, or a map of default, env and required."
 		}

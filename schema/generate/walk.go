@@ -161,10 +161,8 @@ func (g generator) schema(t reflect.Type, tag reflect.StructTag) object {
 	case isGeneric(t, "Val"):
 		return scalar(t.Field(0).Type, tag)
 	case isGeneric(t, "Dict"):
-		return mapOf(
-			g.schema(entryType(t), ""),
-			map[string]string{"var": language.AxisForm.String(), "given": language.KeyForm.String()}[tag.Get("names")],
-		)
+		names := map[string]string{"var": language.AxisForm.String(), "given": language.KeyForm.String()}
+		return mapOf(g.schema(entryType(t), ""), names[tag.Get("names")])
 	case t == reflect.TypeFor[language.Plan]():
 		return ref("profile")
 	case tagOf(t, "union") != "":
