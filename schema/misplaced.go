@@ -60,19 +60,7 @@ func onlyPlace(key string) string {
 }
 
 // choice joins keys: `a`, `b` or `c`.
-func choice(keys []string) string {
-	var b strings.Builder
-	for i, k := range keys {
-		switch {
-		case i > 0 && i == len(keys)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString("`" + k + "`")
-	}
-	return b.String()
-}
+func choice(keys []string) string { return strings.ReplaceAll(source.QuoteAll(keys, "or"), `"`, "`") }
 
 // asMap says how something is written that is no map here and must be one.
 func (r *reporter) asMap(v violation, key string) string {

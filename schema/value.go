@@ -108,7 +108,7 @@ func (r *reporter) form(v violation, name string) *source.Diagnostic {
 	}
 	wanted, isType := text(v.schema.Get("title")), v.keyword() == "type"
 	if wanted == "" || wanted == "map" {
-		wanted = types(v.schema)
+		wanted = kindOf(v.schema)
 	}
 	if outer := around(v); strings.HasPrefix(outer, "list of ") && isType {
 		wanted = outer // a text is another way to write the list
@@ -231,48 +231,30 @@ func around(v violation) string {
 	return text(tree().At(source.JoinPointer(k[:len(k)-4]...)).Get("title"))
 }
 
-// types is what a schema without a name of its own asks for.
-func types(schema *source.Node) string {
-	names := map[string]string{
-		"object": "map", "array": "list", "string": "text", "integer": "int", "boolean": "bool",
+// kindOf is what a value is called whose schema has no title.
+func kindOf(schema *source.Node) string {
+	switch text(schema.Get("type")) {
+	case "object":
+		return "map"
+	case "array":
+		return "list"
 	}
-	n := schema.Get("type")
-	if n == nil {
-		return "another value"
-	}
-	items := n.Items
-	if n.Kind == source.Scalar {
-		items = []*source.Node{n}
-	}
-	var words []string
-	for _, t := range items {
-		word := names[t.Text]
-		if word == "" {
-			word = t.Text
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, " or ")
+	return "another value"
 }
 
 // kind is what a node is, for people.
 func kind(n *source.Node) string {
-	switch n.Kind {
-	case source.Map:
+	switch n.JSON().(type) {
+	case map[string]any:
 		return "a map"
-	case source.List:
+	case []any:
 		return "a list"
-	case source.Null:
+	case nil:
 		return "nothing"
-	case source.Scalar:
-		switch n.JSON().(type) {
-		case string:
-			return "text"
-		case bool:
-			return "true or false"
-		default:
-			return "a number"
-		}
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
 	}
-	return "something else"
+	return "a number"
 }
