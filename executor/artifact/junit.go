@@ -153,7 +153,8 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 func validCase(n *result.Node) testcase {
 	c := testcase{Name: "measurement valid", Time: seconds(n.Duration)}
 	kind := map[result.Outcome]string{
-		result.Failed: typeHarness, result.InterruptedNode: typeInterrupted, result.Unstable: typeInconclusive,
+		result.Failed: typeHarness, result.InterruptedNode: typeInterrupted,
+		result.Unstable: typeInconclusive,
 	}[n.Outcome]
 	switch {
 	case n.Outcome == result.SkippedNode:

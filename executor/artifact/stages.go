@@ -100,7 +100,8 @@ var stageColumns = []struct {
 	}},
 	{"plan", func(r *stageRow) string { return r.result.Plan.Name }},
 	{"started_at", func(r *stageRow) string {
-		return r.result.Started.Add(time.Duration(r.Started * float64(time.Second))).UTC().Format(time.RFC3339Nano)
+		return r.result.Started.Add(time.Duration(r.Started * float64(time.Second))).UTC().Format(
+			time.RFC3339Nano)
 	}},
 }
 

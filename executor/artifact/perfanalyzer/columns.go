@@ -10,12 +10,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
+// column is a column of a table: its name, and the cell of a row.
 type column struct {
 	name string
 	of   func(*result.Node) string
 }
 
-// nodeColumns are the columns of a table of nodes. Those of the server are there when some node has them.
+// nodeColumns returns the columns of a table of nodes, those of the server if some node has them.
 func nodeColumns(mode string, nodes []*result.Node, percentiles []float64) []column {
 	some := func(name string) bool {
 		return slices.ContainsFunc(nodes, func(n *result.Node) bool { return has(n, name) })
@@ -26,10 +27,7 @@ func nodeColumns(mode string, nodes []*result.Node, percentiles []float64) []col
 	mean := func(name string) func(*result.Node) string {
 		return func(n *result.Node) string { return usec(n, name) }
 	}
-	columns := []column{{"Concurrency", levelOf}, {"Inferences/Second", number(metric.Throughput)}}
-	if mode == RequestRate {
-		columns[0].name = "Request Rate"
-	}
+	columns := []column{{modeNames[mode], levelOf}, {"Inferences/Second", number(metric.Throughput)}}
 	if slices.ContainsFunc(nodes, decoupled) {
 		columns = append(columns, column{"Response Throughput", number(metricResponses)})
 	}
@@ -47,22 +45,22 @@ func nodeColumns(mode string, nodes []*result.Node, percentiles []float64) []col
 			column{"Server Cache Hit", mean(metricHit)},
 			column{"Server Cache Miss", mean(metricMiss)})
 	}
-	columns = append(columns, column{"Client Recv", func(n *result.Node) string { return micros(receive(n)) }})
+	columns = append(columns,
+		column{"Client Recv", func(n *result.Node) string { return micros(receive(n)) }})
 	for _, p := range percentileColumns(percentiles) {
 		s := metric.Stat{Kind: metric.Percentile, P: p}
 		columns = append(columns, column{s.String() + " latency", func(n *result.Node) string {
-			v, ok := stat(n, metric.Latency, s)
-			if !ok {
-				return ""
+			if v, ok := stat(n, metric.Latency, s); ok {
+				return micros(v)
 			}
-			return micros(v)
+			return ""
 		}})
 	}
 	return columns
 }
 
-// wideColumns are those of --verbose-csv. The mean latency is not among them where a percentile
-// decided about stability.
+// wideColumns returns the columns of --verbose-csv, without the mean latency if a percentile decided
+// about stability.
 func wideColumns(nodes []*result.Node) []column {
 	var columns []column
 	if !slices.ContainsFunc(nodes, func(n *result.Node) bool { return byPercentile(n) > 0 }) {
@@ -76,8 +74,8 @@ func wideColumns(nodes []*result.Node) []column {
 		column{"response wait", func(n *result.Node) string { return micros(wait(n)) }})
 }
 
-// level is the value of the first column. Of a number in flight that changes it is the largest that
-// the plan sets, so that rows of two runs match; of a rate that changes the one that was offered;
+// levelOf returns the value of the first column: of a number in flight that changes the largest that
+// the plan sets, so that rows of two runs match; of a rate that changes the rate that was offered;
 // of a file of gaps a whole number, as perf_analyzer shows it.
 func levelOf(n *result.Node) string {
 	switch {
@@ -91,8 +89,8 @@ func levelOf(n *result.Node) string {
 	return sixDigits(value(n, metric.OfferedRate))
 }
 
-// byPercentile is the percentile of latency that decided about stability, of several the highest;
-// 0: the mean did, or nothing.
+// byPercentile returns the percentile of latency that decided about stability, the highest of several;
+// 0: the mean decided, or nothing.
 func byPercentile(n *result.Node) (highest float64) {
 	for _, w := range n.Windows {
 		for name := range w.Values {
@@ -107,8 +105,8 @@ func byPercentile(n *result.Node) (highest float64) {
 	return highest
 }
 
-// percentileColumns are perf_analyzer's own four and the whole-numbered ones that the plan asks
-// for, in order.
+// percentileColumns returns perf_analyzer's own four percentiles and the whole-numbered ones that the
+// plan asks for, in order.
 func percentileColumns(wanted []float64) []float64 {
 	list := []float64{50, 90, 95, 99}
 	for _, p := range wanted {
@@ -120,7 +118,7 @@ func percentileColumns(wanted []float64) []float64 {
 	return list
 }
 
-// means is a mean in s, 0 where there is none: perf_analyzer's cells are never empty.
+// means returns a mean in s, 0 without data: perf_analyzer's cells are never empty.
 func means(n *result.Node, name string) float64 {
 	m := n.Metrics[name]
 	if v, ok := m.Stat(metric.Stat{Kind: metric.Mean}); ok {
@@ -130,11 +128,11 @@ func means(n *result.Node, name string) float64 {
 	return v
 }
 
-// usec is a mean in whole µs.
+// usec formats a mean in whole µs.
 func usec(n *result.Node, name string) string { return micros(means(n, name)) }
 
-// receive is the mean time from the first byte of a reply to its last: the difference of two means
-// over the same requests.
+// receive returns the mean time in s from the first byte of a reply to its last: the difference of two
+// means over the same requests.
 func receive(n *result.Node) float64 {
 	first, ok := stat(n, metric.FirstResponse, metric.Stat{Kind: metric.Mean})
 	if !ok {
@@ -143,22 +141,25 @@ func receive(n *result.Node) float64 {
 	return max(means(n, metric.ServiceTime)-first, 0)
 }
 
-// wait is the mean time between the last byte sent and the first one received.
+// wait returns the mean time in s between the last byte sent and the first one received.
 func wait(n *result.Node) float64 {
 	return max(means(n, metric.ServiceTime)-means(n, metricSend)-receive(n), 0)
 }
 
-// network is what is left of the latency without the client's and the server's own parts, not below 0.
+// network returns the latency in s without the client's and the server's own parts, at least 0.
 func network(n *result.Node) float64 {
 	rest := means(n, metric.Latency) - means(n, metricSend) - receive(n)
-	for _, part := range []string{metricQueue, metricInput, metricInfer, metricOutput, metricHit, metricMiss} {
+	for _, part := range []string{
+		metricQueue, metricInput, metricInfer, metricOutput, metricHit,
+		metricMiss,
+	} {
 		rest -= means(n, part)
 	}
 	return max(rest, 0)
 }
 
-// micros is s as whole µs.
+// micros formats s as whole µs.
 func micros(s float64) string { return strconv.FormatInt(int64(math.Floor(s*1e6+1e-6)), 10) }
 
-// sixDigits writes v as C++ streams do.
+// sixDigits formats v as C++ streams do.
 func sixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// gpuNumber is one of the four numbers that perf_analyzer keeps of each GPU.
+// gpuNumber is one of the four numbers that perf_analyzer shows of each GPU.
 type gpuNumber struct {
 	column string
 	family string
@@ -36,7 +36,7 @@ func gpuNumbers() []gpuNumber {
 	}
 }
 
-// bytesOf is a size as perf_analyzer writes it, all digits.
+// bytesOf formats a size as perf_analyzer does, with all digits.
 func bytesOf(v float64) string { return strconv.FormatFloat(math.Trunc(v), 'f', -1, 64) }
 
 // gpuValue is a number of one GPU.
@@ -45,8 +45,8 @@ type gpuValue struct {
 	value float64
 }
 
-// values are the numbers of the GPUs that n's endpoint showed, by their ids. Readings without a
-// number do not count.
+// values returns the numbers of the GPUs that n's endpoint showed, sorted by their ids. Readings without
+// a number do not count.
 func (g gpuNumber) values(n *result.Node) (list []gpuValue) {
 	for i := range n.Scrapes {
 		for _, s := range n.Scrapes[i].Series {
@@ -65,7 +65,7 @@ func (g gpuNumber) values(n *result.Node) (list []gpuValue) {
 	return list
 }
 
-// gpuColumns are those of --collect-metrics, when some node's metrics endpoint was read.
+// gpuColumns returns the columns of --collect-metrics if some node's metrics endpoint was read.
 func gpuColumns(nodes []*result.Node) (columns []column) {
 	if !slices.ContainsFunc(nodes, func(n *result.Node) bool { return len(n.Scrapes) > 0 }) {
 		return nil
@@ -82,7 +82,7 @@ func gpuColumns(nodes []*result.Node) (columns []column) {
 	return columns
 }
 
-// gpus is the block of a level's GPUs, where there are any.
+// gpus writes the block of a level's GPUs, if there are any.
 func (p *page) gpus(n *result.Node) {
 	if !slices.ContainsFunc(gpuNumbers(), func(g gpuNumber) bool { return len(g.values(n)) > 0 }) {
 		return

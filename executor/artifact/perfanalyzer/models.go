@@ -11,10 +11,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// ensembled is n with the time that requests wait for the models of an ensemble in its own: the
-// server counts what they compute as the ensemble's, but not their queues. That is how an ensemble
-// is told from a model that calls others from its own code, to which nothing is added: their time
-// is in its computing.
+// ensembled returns n with the queue time of an ensemble's models added to its own: the server counts
+// what they compute as the ensemble's, but not their queues. This also distinguishes an ensemble from a
+// model that calls others from its own code, whose computing includes their time; such a node is
+// returned unchanged.
 func ensembled(n *result.Node) *result.Node {
 	var queue float64
 	sums := map[string]float64{}
@@ -39,15 +39,23 @@ func ensembled(n *result.Node) *result.Node {
 	if queue == 0 {
 		return n
 	}
+	return with(n, metricQueue, result.Number(metric.Duration, means(n, metricQueue)+queue))
+}
+
+// with returns a copy of n with one metric replaced.
+func with(n *result.Node, name string, m *result.Metric) *result.Node {
 	one := *n
-	one.Metrics = maps.Clone(n.Metrics)
-	one.Metrics[metricQueue] = result.Number(metric.Duration, means(n, metricQueue)+queue)
+	one.Metrics = map[string]*result.Metric{}
+	maps.Copy(one.Metrics, n.Metrics)
+	one.Metrics[name] = m
 	return &one
 }
 
-// called is a model that n's own calls, as a node of its own: its numbers are the server's.
+// called returns a model that n's own calls as a node of its own, with the server's numbers.
 func called(n *result.Node, m *result.Model) *result.Node {
-	return &result.Node{ID: m.Name, Load: n.Load, Outcome: n.Outcome, Metrics: m.Metrics, Duration: n.Duration}
+	return &result.Node{
+		ID: m.Name, Load: n.Load, Outcome: n.Outcome, Metrics: m.Metrics, Duration: n.Duration,
+	}
 }
 
 // modelName names the table of a model as perf_analyzer does: NAME_vVERSION.
@@ -58,32 +66,27 @@ func modelName(m *result.Model) string {
 	return m.Name + "_v" + m.Version
 }
 
-// modelTables are a table for each model that the nodes' own call, in the order in which they come
-// up. suffix is the name of the nodes' own table.
+// modelTables returns a table for each model that the nodes' own call, in the order of their first calls.
+// suffix is the name of the nodes' own table.
 func modelTables(mode, suffix string, nodes []*result.Node) (files []Table, err error) {
-	var names []string
-	rows := map[string][]*result.Node{}
+	var models groups
 	for _, n := range nodes {
 		for i := range n.Models {
 			m := &n.Models[i]
-			name := modelName(m)
-			if rows[name] == nil {
-				names = append(names, name)
-			}
-			rows[name] = append(rows[name], modelRow(n, m))
+			models.add(modelName(m), modelRow(n, m))
 		}
 	}
-	for _, name := range names {
-		data, err := write(modelColumns(mode, rows[name]), rows[name])
+	for _, g := range models {
+		data, err := write(modelColumns(mode, g.nodes), g.nodes)
 		if err != nil {
 			return files, err
 		}
-		files = append(files, Table{fileName(name) + "." + suffix + ".csv", data})
+		files = append(files, Table{fileName(g.name) + "." + suffix + ".csv", data})
 	}
 	return files, nil
 }
 
-// fileName is a model's name without what no file's name can hold.
+// fileName returns a model's name without characters that a file's name cannot hold.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r == 0 {
@@ -93,21 +96,17 @@ func fileName(name string) string {
 	}, strings.TrimLeft(clean.Line(name), "."))
 }
 
-// modelRow is a model as a node: it is called so often for each request of n's own.
+// modelRow returns a model as a node, with the rate of its calls as throughput.
 func modelRow(n *result.Node, m *result.Model) *result.Node {
-	one := called(n, m)
-	one.Metrics = map[string]*result.Metric{}
-	maps.Copy(one.Metrics, m.Metrics)
 	rate := 0.0
 	if m.Calls != nil {
 		rate = *m.Calls * value(n, metric.Throughput)
 	}
-	one.Metrics[metric.Throughput] = result.Number(metric.Rate, rate)
-	return one
+	return with(called(n, m), metric.Throughput, result.Number(metric.Rate, rate))
 }
 
-// modelColumns are those of a model that others call: the client has no part in it, and between it
-// and the others is what the server needs beside queue and computing.
+// modelColumns returns the columns of a model that others call: the client has no part in it, and its
+// network time is the server's besides queue and computing.
 func modelColumns(mode string, nodes []*result.Node) []column {
 	var columns []column
 	for _, c := range nodeColumns(mode, nodes, nil) {
@@ -126,7 +125,7 @@ func modelColumns(mode string, nodes []*result.Node) []column {
 	return columns
 }
 
-// beside is the server's time for a request that is neither queue nor computing.
+// beside returns the server's time for a request in s that is neither queue nor computing.
 func beside(n *result.Node) float64 {
 	rest := means(n, metricServer)
 	for _, part := range []string{metricQueue, metricInput, metricInfer, metricOutput} {
@@ -135,7 +134,7 @@ func beside(n *result.Node) float64 {
 	return rest
 }
 
-// models is the block of the models that n's own calls, each below the one that calls it.
+// models writes the block of the models that n's own calls, each below the one that calls it.
 func (p *page) models(n *result.Node) {
 	if len(n.Models) == 0 {
 		return

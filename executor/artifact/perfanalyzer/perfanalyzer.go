@@ -1,12 +1,11 @@
-// Package perfanalyzer writes a result as perf_analyzer writes its own: the tables of --latency-report-file
-// and --verbose-csv, and the report on its terminal.
+// Package perfanalyzer writes a result in the formats of perf_analyzer: the tables of
+// --latency-report-file and --verbose-csv, and the report on its terminal.
 package perfanalyzer
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"maps"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/artifact/clean"
@@ -48,6 +47,9 @@ const (
 	RequestRate = "request_rate"
 )
 
+// modeNames are the modes in tables and on the terminal.
+var modeNames = map[string]string{Concurrency: "Concurrency", RequestRate: "Request Rate"}
+
 func modeOf(n *result.Node) string {
 	if n.Load.Kind == "concurrency" {
 		return Concurrency
@@ -71,38 +73,32 @@ func Names(mixed bool) []string {
 // --verbose-csv. perf_analyzer has one mode a run: that of the first node gives perf_analyzer.csv,
 // nodes of the other mode go to files of their own.
 func Tables(r *result.Result, percentiles []float64) ([]Table, error) {
-	var modes []string
-	nodes := map[string][]*result.Node{}
+	var modes groups
 	for _, n := range levelsOf(r) {
-		if !measured(n) || over(n) != "" {
-			continue
+		if reached(n) {
+			modes.add(modeOf(n), n)
 		}
-		mode := modeOf(n)
-		if nodes[mode] == nil {
-			modes = append(modes, mode)
-		}
-		nodes[mode] = append(nodes[mode], n)
 	}
 	if modes == nil { // a header says that there is nothing
-		modes = []string{Concurrency}
+		modes = groups{{name: Concurrency}}
 		if len(r.Nodes) > 0 {
-			modes[0] = modeOf(r.Nodes[0])
+			modes[0].name = modeOf(r.Nodes[0])
 		}
 	}
 	var files []Table
 	for i, mode := range modes {
 		name := "perf_analyzer"
 		if i > 0 {
-			name += "_" + mode
+			name += "_" + mode.name
 		}
-		for _, wide := range []bool{false, true} {
-			data, err := nodeTable(mode, nodes[mode], percentiles, wide)
+		for _, suffix := range []string{"", "_verbose"} {
+			data, err := nodeTable(mode.name, mode.nodes, percentiles, suffix != "")
 			if err != nil {
 				return files, err
 			}
-			files = append(files, Table{name + map[bool]string{true: "_verbose"}[wide] + ".csv", data})
+			files = append(files, Table{name + suffix + ".csv", data})
 		}
-		models, err := modelTables(mode, name, nodes[mode])
+		models, err := modelTables(mode.name, name, mode.nodes)
 		if err != nil {
 			return files, err
 		}
@@ -111,8 +107,24 @@ func Tables(r *result.Result, percentiles []float64) ([]Table, error) {
 	return files, nil
 }
 
-// levels are the levels as perf_analyzer sees them: nodes, and in place of a search the trials that
-// passed, each value once, in the order of the first visit.
+// groups are nodes by name, in the order of the first node of each name.
+type groups []group
+
+type group struct {
+	name  string
+	nodes []*result.Node
+}
+
+func (g *groups) add(name string, n *result.Node) {
+	at := slices.IndexFunc(*g, func(x group) bool { return x.name == name })
+	if at < 0 {
+		at, *g = len(*g), append(*g, group{name: name})
+	}
+	(*g)[at].nodes = append((*g)[at].nodes, n)
+}
+
+// levelsOf returns the levels of perf_analyzer's point of view: nodes, and in place of a search the
+// trials that passed, each value once, in the order of the first visit.
 func levelsOf(r *result.Result) []*result.Node {
 	var list []*result.Node
 	for _, n := range r.Nodes {
@@ -127,7 +139,7 @@ func levelsOf(r *result.Result) []*result.Node {
 			}
 			one := *ensembled(n)
 			if !t.Used {
-				one.Models, one.Scrapes = nil, nil // they are those of the trial that is used
+				one.Models, one.Scrapes = nil, nil // they belong to the trial that is used
 				one.Metrics = t.Metrics
 			}
 			one.Outcome, one.Duration, one.Load.Value = t.Outcome, t.Duration, t.Level
@@ -142,20 +154,22 @@ func levelsOf(r *result.Result) []*result.Node {
 	return list
 }
 
-// measured reports whether there is a line to be had of n: it has a throughput and a latency.
-// perf_analyzer leaves out a level that did not get stable without a word in its files; here it has
-// its line, and the report and the exit code say what it is.
+// measured reports whether n has a throughput and a latency, and so a line. perf_analyzer silently
+// leaves a level that did not become stable out of its files; here it has its line, and the report and
+// the exit code say that it is not stable.
 func measured(n *result.Node) bool {
 	if n.Outcome != result.Done && n.Outcome != result.Invalid && n.Outcome != result.Unstable {
 		return false
 	}
 	_, ok := stat(n, metric.Latency, metric.Stat{Kind: metric.Mean})
-	_, ok2 := stat(n, metric.Throughput, metric.Stat{})
-	return ok && ok2
+	return ok && has(n, metric.Throughput)
 }
 
-// over is the note at a level at which the levels end because a condition is not true; "": there is
-// none. Such a level is none that was reached.
+// reached reports whether n is a level with a line in tables.
+func reached(n *result.Node) bool { return measured(n) && over(n) == "" }
+
+// over returns the note at a level at which the levels end because a condition is not true, "" at any
+// other. Such a level was not reached.
 func over(n *result.Node) string {
 	if f := n.Finding(result.LadderEnd); f != nil {
 		return f.Text
@@ -171,14 +185,18 @@ func has(n *result.Node, name string) bool {
 	return ok
 }
 
-// value is a plain number of n; 0 where there is none.
+// value returns a metric of n that is one number, 0 without data.
 func value(n *result.Node, name string) float64 {
 	v, _ := stat(n, name, metric.Stat{})
 	return v
 }
 
 func nodeTable(mode string, nodes []*result.Node, percentiles []float64, wide bool) ([]byte, error) {
-	nodes = each(nodes, perRequest)
+	list := make([]*result.Node, len(nodes))
+	for i, n := range nodes {
+		list[i] = perRequest(n)
+	}
+	nodes = list
 	slices.SortStableFunc(nodes, func(a, b *result.Node) int {
 		return cmp.Compare(value(a, metric.Throughput), value(b, metric.Throughput))
 	})
@@ -189,34 +207,25 @@ func nodeTable(mode string, nodes []*result.Node, percentiles []float64, wide bo
 	return write(columns, nodes)
 }
 
-// perRequest is n with the times of a response cache and of computing as shares of a request: some
-// are answered by the cache, the others are computed, and only so do the columns add up to the
-// latency.
+// perRequest returns n with the times of a response cache and of computing as shares of a request: some
+// requests are answered by the cache, the others are computed, and only in this way the columns add up
+// to the latency.
 func perRequest(n *result.Node) *result.Node {
 	all, hits, misses := value(n, metric.ServerRequests), value(n, metricHits), value(n, metricMisses)
 	if all == 0 || hits+misses == 0 {
 		return n
 	}
-	one := *n
-	one.Metrics = maps.Clone(n.Metrics)
 	computed := max(0, all-hits)
+	out := n
 	for name, of := range map[string]float64{
 		metricHit: hits, metricMiss: misses,
 		metricInput: computed, metricInfer: computed, metricOutput: computed,
 	} {
 		if has(n, name) {
-			one.Metrics[name] = result.Number(metric.Duration, means(n, name)*of/all)
+			out = with(out, name, result.Number(metric.Duration, means(n, name)*of/all))
 		}
 	}
-	return &one
-}
-
-func each(nodes []*result.Node, f func(*result.Node) *result.Node) []*result.Node {
-	list := make([]*result.Node, len(nodes))
-	for i, n := range nodes {
-		list[i] = f(n)
-	}
-	return list
+	return out
 }
 
 func write(columns []column, nodes []*result.Node) ([]byte, error) {
@@ -242,7 +251,7 @@ func write(columns []column, nodes []*result.Node) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// decoupled reports whether n had another number of responses than of requests.
+// decoupled reports whether n has another number of responses than of requests.
 func decoupled(n *result.Node) bool {
 	responses, ok := stat(n, metricResponses, metric.Stat{})
 	requests, ok2 := stat(n, metric.RequestsRate, metric.Stat{})

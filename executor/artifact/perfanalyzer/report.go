@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Report is what was measured as perf_analyzer says it on its terminal: the settings, a block of
-// each level, a line of each level that came out well. The labels, their order and indentation are
+// Report returns the numbers as perf_analyzer shows them on its terminal: the settings, a block of
+// each level, a line of each level that was reached. The labels, their order and indentation are
 // perf_analyzer's.
 func Report(r *result.Result) []byte {
 	p := &page{}
@@ -36,7 +36,7 @@ func (p *page) line(indent int, format string, args ...any) {
 	fmt.Fprintf(&p.Buffer, strings.Repeat(" ", indent)+format+"\n", args...)
 }
 
-// settings are those of the first level's stage; a plan may have others.
+// settings writes the settings of the first level's stage; a plan may have others.
 func (p *page) settings(r *result.Result, levels []*result.Node) {
 	n := levels[0]
 	stage := stageOf(r, n.Stage)
@@ -93,7 +93,7 @@ func (p *page) windows(stage any, n *result.Node) {
 	}
 }
 
-// title is the first line of a level's block.
+// title writes the first line of a level's block.
 func (p *page) title(n *result.Node) {
 	if modeOf(n) == Concurrency {
 		p.line(0, "Request concurrency: %s", levelOf(n))
@@ -155,7 +155,7 @@ func (p *page) client(n *result.Node) {
 	p.spent(n)
 }
 
-// spent is where the time of a request goes. Between the responses of a decoupled model it is the
+// spent writes the parts of a request's time. Between the responses of a decoupled model it is the
 // model's, not the network's: perf_analyzer leaves the line empty there.
 func (p *page) spent(n *result.Node) {
 	protocol, parts := "HTTP", "send/recv"
@@ -172,8 +172,9 @@ func (p *page) spent(n *result.Node) {
 	case n.Load.Transport == "": // nothing is in between, and perf_analyzer leaves the line empty
 		p.line(4, "")
 	case many:
-		p.line(4, "Avg %s time: %s usec (send %s usec + response wait %s usec + first to last response %s usec)",
-			protocol, all, usec(n, metricSend), micros(wait(n)), micros(recv))
+		p.line(4, "Avg %s time: %s usec (send %s usec + response wait %s usec + "+
+			"first to last response %s usec)", protocol, all, usec(n, metricSend), micros(wait(n)),
+			micros(recv))
 	default:
 		p.line(4, "Avg %s time: %s usec (%s %s usec + response wait %s usec)",
 			protocol, all, parts, micros(means(n, metricSend)+recv), micros(wait(n)))
@@ -209,16 +210,14 @@ func (p *page) server(in int, n *result.Node) {
 		micros(computing(means(n, metricMiss), n)), usec(n, metricMiss), input, infer, output)
 }
 
-// computing adds the times of computing to s.
+// computing returns the sum of s and the times of computing.
 func computing(s float64, n *result.Node) float64 {
 	return s + means(n, metricInput) + means(n, metricInfer) + means(n, metricOutput)
 }
 
-// ladder is the line of each level that was reached, in the order in which they were visited.
+// ladder writes the line of each level that was reached, in the order in which they were visited.
 func (p *page) ladder(levels []*result.Node) {
-	levels = slices.DeleteFunc(slices.Clone(levels), func(n *result.Node) bool {
-		return !measured(n) || over(n) != ""
-	})
+	levels = slices.DeleteFunc(slices.Clone(levels), func(n *result.Node) bool { return !reached(n) })
 	if len(levels) == 0 {
 		return
 	}
@@ -228,10 +227,7 @@ func (p *page) ladder(levels []*result.Node) {
 	}
 	p.line(0, "Inferences/Second vs. Client %s Batch Latency", what)
 	for _, n := range levels {
-		name, latency := "Concurrency", means(n, metric.Latency)
-		if modeOf(n) == RequestRate {
-			name = "Request Rate"
-		}
+		latency := means(n, metric.Latency)
 		if at := byPercentile(n); at > 0 {
 			latency, _ = stat(n, metric.Latency, metric.Stat{Kind: metric.Percentile, P: at})
 		}
@@ -240,6 +236,6 @@ func (p *page) ladder(levels []*result.Node) {
 			note = " (not stable)"
 		}
 		p.line(0, "%s: %s, throughput: %s infer/sec, latency %s usec"+note,
-			name, levelOf(n), sixDigits(value(n, metric.Throughput)), micros(latency))
+			modeNames[modeOf(n)], levelOf(n), sixDigits(value(n, metric.Throughput)), micros(latency))
 	}
 }

@@ -14,7 +14,8 @@ var serviceKinds = map[string]string{
 	"torchserve": "TORCHSERVE", "openai": "OPENAI", "grpc": "DYNAMIC_GRPC",
 }
 
-// lookup follows keys and, in lists, the ids of stages into a resolved plan; nil: there is nothing.
+// lookup follows keys and, in lists, the ids of stages into a resolved plan. It returns nil if there is
+// no such value.
 func lookup(v any, keys ...string) any {
 	for _, k := range keys {
 		switch in := v.(type) {
@@ -33,7 +34,7 @@ func lookup(v any, keys ...string) any {
 	return v
 }
 
-// stageOf is a stage of a resolved plan, in a group or not.
+// stageOf returns a stage of a resolved plan, in a group or not; nil: there is none.
 func stageOf(r *result.Result, id string) any {
 	if s := lookup(r.Plan.Resolved, "stages", id); s != nil {
 		return s
@@ -47,8 +48,8 @@ func stageOf(r *result.Result, id string) any {
 	return nil
 }
 
-// Service returns perf_analyzer's words for the server of the first node: its kind, and the path of its
-// requests.
+// Service returns perf_analyzer's words for the server of the first node: its kind, and the path of
+// its requests.
 func Service(r *result.Result) (kind, endpoint string) {
 	kind = "triton"
 	if len(r.Nodes) == 0 {
