@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"slices"
 	"sync"
 	"time"
 )
@@ -9,20 +8,47 @@ import (
 // maxArrivals is the number of arrival times that are kept, the latest ones: 16 MiB.
 const maxArrivals = 2 << 20
 
+// ring keeps the latest items, up to its limit.
+type ring[T any] struct {
+	limit uint64
+	items []T
+	n     uint64 // items so far
+}
+
+func (r *ring[T]) add(v T) {
+	if r.n < r.limit {
+		r.items = append(r.items, v)
+	} else {
+		r.items[r.n%r.limit] = v
+	}
+	r.n++
+}
+
+// from returns a copy of the kept items from number n on, and the number of the first.
+func (r *ring[T]) from(n uint64) ([]T, uint64) {
+	n = max(min(n, r.n), r.n-uint64(len(r.items)))
+	list := make([]T, 0, r.n-n)
+	for i := n; i < r.n; i++ {
+		list = append(list, r.items[i%r.limit])
+	}
+	return list, n
+}
+
+func (r *ring[T]) reset() { r.items, r.n = r.items[:0], 0 }
+
 // arrivals holds the times at which inference requests had been read, by the server's clock.
 type arrivals struct {
 	clock clock
 
 	mu    sync.Mutex
-	ring  []int64 // of the server's clock; at its capacity the oldest is overwritten
-	n     uint64  // number of arrivals since the start
-	first int64   // of the server's clock
+	ring  ring[int64] // of the server's clock
+	first int64       // of the server's clock
 }
 
 // newArrivals reserves the whole ring at once: the kernel provides its pages on first use, and
 // growing it under load would pause the server.
-func newArrivals(c clock, limit int) *arrivals {
-	return &arrivals{clock: c, ring: make([]int64, 0, limit)}
+func newArrivals(c clock, limit uint64) *arrivals {
+	return &arrivals{clock: c, ring: ring[int64]{limit: limit, items: make([]int64, 0, limit)}}
 }
 
 // stamp records an arrival now and returns its time and that of the first one.
@@ -30,15 +56,10 @@ func (a *arrivals) stamp() (now, first int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.clock.now()
-	if a.n == 0 {
+	if a.ring.n == 0 {
 		a.first = now
 	}
-	if len(a.ring) < cap(a.ring) {
-		a.ring = append(a.ring, now)
-	} else {
-		a.ring[a.n%uint64(cap(a.ring))] = now
-	}
-	a.n++
+	a.ring.add(now)
 	return now, a.first
 }
 
@@ -56,16 +77,14 @@ type arrivalsPage struct {
 func (a *arrivals) page(from uint64) arrivalsPage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := arrivalsPage{From: min(from, a.n), Next: a.n, Arrivals: []int64{}}
-	if oldest := a.n - uint64(len(a.ring)); p.From < oldest {
-		p.Lost, p.From = oldest-p.From, oldest
-	}
-	p.Arrivals = slices.Grow(p.Arrivals, int(a.n-p.From))
-	if a.n > 0 {
+	n := a.ring.n
+	list, at := a.ring.from(from)
+	p := arrivalsPage{From: at, Next: n, Lost: at - min(from, n), Arrivals: list}
+	if n > 0 {
 		p.OriginNS = a.clock.origin.Add(time.Duration(a.first)).UnixNano()
 	}
-	for i := p.From; i < a.n; i++ {
-		p.Arrivals = append(p.Arrivals, a.ring[i%uint64(cap(a.ring))]-a.first)
+	for i := range list {
+		list[i] -= a.first
 	}
 	return p
 }
@@ -80,11 +99,12 @@ func (a *arrivals) start() int64 {
 func (a *arrivals) count() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.n
+	return a.ring.n
 }
 
 func (a *arrivals) reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ring, a.n, a.first = a.ring[:0], 0, 0
+	a.ring.reset()
+	a.first = 0
 }

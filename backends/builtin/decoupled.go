@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -143,11 +142,10 @@ func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 
 // responseTime is the time at which one response of a request was passed to the transport.
 type responseTime struct {
-	ID       string `json:"id"`
-	Index    int    `json:"index"`
-	Arrived  int64  `json:"arrived"` // both in ns since the first arrival
-	Sent     int64  `json:"sent"`
-	absolute [2]int64
+	ID      string `json:"id"`
+	Index   int    `json:"index"`
+	Arrived int64  `json:"arrived"` // both in ns since the first arrival
+	Sent    int64  `json:"sent"`
 }
 
 // maxSendings is the number of responses that are kept, the latest ones.
@@ -156,39 +154,31 @@ const maxSendings = 64 << 10
 // responseTimes holds the true times of responses, by the server's clock.
 type responseTimes struct {
 	clock clock
-
-	mu   sync.Mutex
-	ring []responseTime
-	n    int
+	mu    sync.Mutex
+	ring  ring[responseTime]
 }
 
 // note records a response that is being sent now.
 func (s *responseTimes) note(id string, index int, arrived int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := responseTime{ID: id, Index: index, absolute: [2]int64{arrived, s.clock.now()}}
-	if len(s.ring) < maxSendings {
-		s.ring = append(s.ring, one)
-	} else {
-		s.ring[s.n%maxSendings] = one
-	}
-	s.n++
+	s.ring.add(responseTime{ID: id, Index: index, Arrived: arrived, Sent: s.clock.now()})
 }
 
 // list returns the recorded responses, oldest first, as times since first.
 func (s *responseTimes) list(first int64) []responseTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.n % max(len(s.ring), 1)
-	list := slices.Concat(s.ring[at:], s.ring[:at])
+	list, _ := s.ring.from(0)
 	for i := range list {
-		list[i].Arrived, list[i].Sent = list[i].absolute[0]-first, list[i].absolute[1]-first
+		list[i].Arrived -= first
+		list[i].Sent -= first
 	}
 	return list
 }
 
 func (s *responseTimes) reset() {
 	s.mu.Lock()
-	s.ring, s.n = nil, 0
+	s.ring.reset()
 	s.mu.Unlock()
 }

@@ -78,7 +78,7 @@ func newServer(c Config) *Server {
 		order:    catalogue(),
 		types:    map[string]*datatype{},
 		arrivals: newArrivals(clk, maxArrivals),
-		sendings: responseTimes{clock: clk},
+		sendings: responseTimes{clock: clk, ring: ring[responseTime]{limit: maxSendings}},
 		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
 		trace:    traceSettings(),
 		logs:     logSettings(),
