@@ -49,10 +49,15 @@ func version(text string) (int64, error) {
 	return v, nil
 }
 
-// modelArguments converts a model to arguments of a library function.
-func modelArguments(model, v string) (name []byte, number uintptr, err error) {
-	n, err := version(v)
-	return native.Text(model), uintptr(n), err
+// aboutModel returns the JSON of a function whose first arguments are a model and its version.
+func (c *conn) aboutModel(function uintptr, model, v string, more ...uintptr) ([]byte, error) {
+	number, err := version(v)
+	if err != nil {
+		return nil, err
+	}
+	name := native.Text(model)
+	defer runtime.KeepAlive(name)
+	return c.message(function, append([]uintptr{c.handle, native.Address(name), uintptr(number)}, more...)...)
 }
 
 // Describe implements backends.Describer.
@@ -61,19 +66,17 @@ func (c *conn) Describe(_ context.Context, model string) (backends.Signature, er
 	if err != nil {
 		return backends.Signature{}, err
 	}
-	name, number, err := modelArguments(model, v)
-	if err != nil {
+	if _, err := version(v); err != nil {
 		return backends.Signature{}, err
 	}
 	server, err := c.message(c.ServerMetadata, c.handle)
 	var metadata, config []byte
 	if err == nil {
-		metadata, err = c.message(c.ServerModelMetadata, c.handle, native.Address(name), number)
+		metadata, err = c.aboutModel(c.ServerModelMetadata, model, v)
 	}
 	if err == nil {
-		config, err = c.message(c.ServerModelConfig, c.handle, native.Address(name), number, configVersion)
+		config, err = c.aboutModel(c.ServerModelConfig, model, v, configVersion)
 	}
-	runtime.KeepAlive(name)
 	if err != nil {
 		return backends.Signature{}, fmt.Errorf("describe model %s: %w", model, err)
 	}
@@ -153,12 +156,13 @@ func (c *conn) notReadyReason(model string) string {
 }
 
 func (c *conn) loaded(model, v string) (bool, error) {
-	name, number, err := modelArguments(model, v)
+	number, err := version(v)
 	if err != nil {
 		return false, err
 	}
+	name := native.Text(model)
 	defer runtime.KeepAlive(name)
-	return c.boolResult(c.ServerModelIsReady, c.handle, native.Address(name), number)
+	return c.boolResult(c.ServerModelIsReady, c.handle, native.Address(name), uintptr(number))
 }
 
 // Stats implements backends.Observer.
@@ -169,13 +173,8 @@ func (c *conn) Stats(_ context.Context, model, v string, into []int64) (at int64
 	if model == "" {
 		return 0, errors.New("statistics: no model is named")
 	}
-	name, number, err := modelArguments(model, v)
-	if err != nil {
-		return 0, fmt.Errorf("statistics of %s: %w", model, err)
-	}
 	start := c.clock.Now()
-	text, err := c.message(c.ServerModelStatistics, c.handle, native.Address(name), number)
-	runtime.KeepAlive(name)
+	text, err := c.aboutModel(c.ServerModelStatistics, model, v)
 	at = start + (c.clock.Now()-start)/2
 	if err == nil {
 		err = triton.ReadStatistics(text, model, v, into)
@@ -188,11 +187,14 @@ func (c *conn) Stats(_ context.Context, model, v string, into []int64) (at int64
 
 // Load implements backends.Controller.
 func (c *conn) Load(_ context.Context, model string) error {
+	return c.control(c.ServerLoadModel, "load", model)
+}
+
+func (c *conn) control(function uintptr, verb, model string) error {
 	name := native.Text(model)
 	defer runtime.KeepAlive(name)
-	err := c.check(native.Call(c.ServerLoadModel, c.handle, native.Address(name)))
-	if err != nil {
-		return fmt.Errorf("load model %s: %w", model, err)
+	if err := c.check(native.Call(function, c.handle, native.Address(name))); err != nil {
+		return fmt.Errorf("%s model %s: %w", verb, model, err)
 	}
 	return nil
 }
@@ -203,10 +205,8 @@ const pollInterval = 5 * time.Millisecond
 // Unload implements backends.Controller. The library returns at once and unloads when the requests
 // in flight are done.
 func (c *conn) Unload(ctx context.Context, model string) error {
-	name := native.Text(model)
-	defer runtime.KeepAlive(name)
-	if err := c.check(native.Call(c.ServerUnloadModel, c.handle, native.Address(name))); err != nil {
-		return fmt.Errorf("unload model %s: %w", model, err)
+	if err := c.control(c.ServerUnloadModel, "unload", model); err != nil {
+		return err
 	}
 	for {
 		yes, err := c.loaded(model, "")
