@@ -2,7 +2,6 @@ package kserve
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -101,7 +100,7 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 		case s.Field == 6:
 			n := int64(s.Size())
 			if raw < len(g.sizes) && g.sizes[raw] >= 0 && g.sizes[raw] != n && (n > 0 || !elsewhere) && unlike == "" {
-				unlike = sizeMismatch(n, g.sizes[raw])
+				unlike = mismatch(n, g.sizes[raw], "bytes")
 			}
 			raw++
 		}
@@ -130,29 +129,27 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 
 // checkModel returns how the response contradicts the model's metadata, or "".
 func (g *grpcCheck) checkModel(e *expectation, s *backends.Sample) string {
-	mismatch := string(g.c.detail)
+	first := string(g.c.detail)
 	switch {
 	case !g.c.identity(e, g.model, g.version, s):
-	case mismatch != "":
-		return mismatch
+	case first != "":
+		return first
 	default:
 		g.c.anyOutput(e, s)
 	}
 	return string(g.c.detail)
 }
 
-// sizeMismatch describes the size of an output's data and the size that its shape takes.
-func sizeMismatch(found, wanted int64) string {
-	return "an output has " + strconv.FormatInt(found,
-		10) + " bytes, its shape takes " + strconv.FormatInt(wanted, 10)
+// mismatch describes the data of an output and what its shape takes.
+func mismatch(found, wanted int64, units string) string {
+	return fmt.Sprintf("an output has %d %s, its shape takes %d", found, units, wanted)
 }
 
 // valueMismatch names an output whose number of typed values differs from its shape, or returns "".
 func (g *grpcCheck) valueMismatch(elsewhere bool) string {
 	for _, t := range g.typed {
 		if t.found != t.wanted && t.wanted >= 0 && (t.found > 0 || !elsewhere) {
-			return "an output has " + strconv.FormatInt(t.found,
-				10) + " values, its shape takes " + strconv.FormatInt(t.wanted, 10)
+			return mismatch(t.found, t.wanted, "values")
 		}
 	}
 	return ""

@@ -158,19 +158,22 @@ func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 		if w.Field != field {
 			continue
 		}
-		switch t {
-		case tensor.Bytes:
+		switch {
+		case t == tensor.Bytes:
 			j.c.data = binary.LittleEndian.AppendUint32(j.c.data, uint32(len(w.Bytes)))
 			j.c.data = append(j.c.data, w.Bytes...)
-		case tensor.FP32, tensor.FP64: // fixed width, little-endian: packed values are raw already
-			j.c.data = append(j.c.data, w.Bytes...)
-			if w.Type != protow.BytesType {
-				j.c.data = appendSized(j.c.data, w.Varint, t.Size())
-			}
-		default:
-			if !j.varints(&w, t.Size()) {
+		case t != tensor.FP32 && t != tensor.FP64:
+			var err error
+			if j.ints, err = w.Ints(j.ints[:0]); err != nil {
 				return nil, false
 			}
+			for _, v := range j.ints {
+				j.c.data = appendSized(j.c.data, uint64(v), t.Size())
+			}
+		case w.Type == protow.BytesType: // fixed width, little-endian: packed values are raw already
+			j.c.data = append(j.c.data, w.Bytes...)
+		default:
+			j.c.data = appendSized(j.c.data, w.Varint, t.Size())
 		}
 	}
 	return j.c.data, w.Err() == nil
@@ -180,18 +183,6 @@ func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 var contentsField = map[tensor.DataType]protow.Number{
 	tensor.Bool: 1, tensor.Int8: 2, tensor.Int16: 2, tensor.Int32: 2, tensor.Int64: 3, tensor.Uint8: 4,
 	tensor.Uint16: 4, tensor.Uint32: 4, tensor.Uint64: 5, tensor.FP32: 6, tensor.FP64: 7, tensor.Bytes: 8,
-}
-
-// varints appends the integers of the field at w.
-func (j *grpcJudge) varints(w *protow.Walker, size int) bool {
-	var err error
-	if j.ints, err = w.Ints(j.ints[:0]); err != nil {
-		return false
-	}
-	for _, v := range j.ints {
-		j.c.data = appendSized(j.c.data, uint64(v), size)
-	}
-	return true
 }
 
 // appendSized appends the low size bytes of v.

@@ -33,7 +33,7 @@ type HTTP struct {
 	models  modelReplies
 }
 
-func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error) {
+func openHTTP(t backends.Target, e endpoint, clock backends.Clock) *HTTP {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		d := net.Dialer{Timeout: t.ConnectTimeout}
 		return d.DialContext(ctx, e.network, e.address)
@@ -52,7 +52,7 @@ func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error
 			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-	}, nil
+	}
 }
 
 // Lanes implements backends.Conn: every lane is a connection.

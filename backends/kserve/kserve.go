@@ -116,5 +116,5 @@ func Open(_ context.Context, t backends.Target, clock backends.Clock) (Conn, err
 	case e.grpc:
 		return openGRPC(t, e, clock)
 	}
-	return openHTTP(t, e, clock)
+	return openHTTP(t, e, clock), nil
 }

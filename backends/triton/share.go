@@ -94,7 +94,7 @@ type share struct {
 func (s *share) encode() (err error) {
 	s.name = fmt.Sprintf("sluice-%d-%x-%d",
 		os.Getpid(), s.conn.clock.Origin.UnixNano(), s.conn.shares.number.Add(1))
-	if s.places, s.input, s.output, err = s.layout(s.reqs); err != nil {
+	if err = s.layout(); err != nil {
 		return err
 	}
 	s.calls = make([]*backends.Call, len(s.reqs))
@@ -131,10 +131,10 @@ func (s *share) Open(
 
 // open allocates the regions, registers them, and writes the inputs.
 func (s *share) open(ctx context.Context) error {
-	if err := s.checkRoom(s.input, s.output); err != nil {
+	if err := s.checkRoom(); err != nil {
 		return err
 	}
-	if err := s.regions(ctx, s.input, s.output); err != nil {
+	if err := s.regions(ctx); err != nil {
 		return err
 	}
 	for i := range s.reqs {
@@ -150,20 +150,20 @@ func (s *share) open(ctx context.Context) error {
 	return nil
 }
 
-// layout returns the places of all tensors and the sizes of the regions in bytes. Requests that
-// name no outputs ask for all.
-func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, output int64, err error) {
-	places = make([]kserve.Places, len(reqs))
-	for i := range reqs {
-		if reqs[i].Body != nil {
-			return nil, 0, 0, errors.New("a whole body cannot use shared memory")
+// layout sets the places of all tensors and the sizes of the regions. Requests that name no outputs
+// ask for all.
+func (s *share) layout() error {
+	s.places, s.input, s.output = make([]kserve.Places, len(s.reqs)), 0, 0
+	for i := range s.reqs {
+		r, p := &s.reqs[i], &s.places[i]
+		if r.Body != nil {
+			return errors.New("a whole body cannot use shared memory")
 		}
-		r, p := &reqs[i], &places[i]
 		p.Output, p.Read = s.name+"-out-", s.read
 		for _, t := range r.Inputs {
-			at := kserve.Place{Region: s.name + "-in", At: input, Size: int64(len(t.Data))}
+			at := kserve.Place{Region: s.name + "-in", At: s.input, Size: int64(len(t.Data))}
 			p.Inputs = append(p.Inputs, at)
-			input = align(input + at.Size)
+			s.input = align(s.input + at.Size)
 		}
 		if r.Outputs == nil {
 			for _, port := range s.o.Model.Outputs {
@@ -171,8 +171,8 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 			}
 		}
 		if len(r.Outputs) == 0 {
-			return nil, 0, 0,
-				errors.New("shared memory: the server does not say which outputs the model has: name them with `outputs`")
+			return errors.New("shared memory: the server does not say which outputs the model has: " +
+				"name them with `outputs`")
 		}
 		end := int64(0)
 		for _, o := range r.Outputs {
@@ -180,9 +180,9 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 			p.Outputs = append(p.Outputs, at)
 			end = align(end + at.Size)
 		}
-		output = max(output, end)
+		s.output = max(s.output, end)
 	}
-	return places, input, output, nil
+	return nil
 }
 
 func align(n int64) int64 { return (n + alignment - 1) / alignment * alignment }
@@ -201,11 +201,11 @@ func (s *share) outputSize(name string, items int64) int64 {
 }
 
 // checkRoom returns an error with advice if the memory is not available.
-func (s *share) checkRoom(input, output int64) error {
-	all := page(input) + page(output)*int64(s.count)
+func (s *share) checkRoom() error {
+	all := page(s.input) + page(s.output)*int64(s.count)
 	if err := s.memory.CheckFree(all); err != nil {
 		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower "+
-			"`output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.howToGetMore)
+			"`output_size`, `max_in_flight` or the data, or %s", err, s.input, s.output, s.count, s.memory.howToGetMore)
 	}
 	return nil
 }
@@ -216,14 +216,14 @@ func page(n int64) int64 {
 }
 
 // regions allocates and registers all regions.
-func (s *share) regions(ctx context.Context, input, output int64) (err error) {
-	if input > 0 {
-		if s.inputs, err = s.region(ctx, s.name+"-in", input); err != nil {
+func (s *share) regions(ctx context.Context) (err error) {
+	if s.input > 0 {
+		if s.inputs, err = s.region(ctx, s.name+"-in", s.input); err != nil {
 			return err
 		}
 	}
 	for k := range s.count {
-		r, err := s.region(ctx, fmt.Sprintf("%s-out-%0*d", s.name, kserve.RegionDigits, k), output)
+		r, err := s.region(ctx, fmt.Sprintf("%s-out-%0*d", s.name, kserve.RegionDigits, k), s.output)
 		if err != nil {
 			return err
 		}

@@ -154,13 +154,12 @@ func TestShareBody(t *testing.T) {
 // TestShareLayout: places do not overlap, outputs of known size have just that, others what the
 // plan says for each inference.
 func TestShareLayout(t *testing.T) {
-	s := &share{o: &sharing, memory: &memory{}, name: "n"}
-	places, input, output, err := s.layout([]backends.Request{addSub, addSub})
-	if err != nil {
+	s := &share{o: &sharing, memory: &memory{}, name: "n", reqs: []backends.Request{addSub, addSub}}
+	if err := s.layout(); err != nil {
 		t.Fatal(err)
 	}
 	end := int64(0)
-	for _, p := range places {
+	for _, p := range s.places {
 		for _, at := range p.Inputs {
 			if at.At < end || at.At%alignment != 0 || at.Size != 128 {
 				t.Errorf("input at %+v", at)
@@ -171,12 +170,11 @@ func TestShareLayout(t *testing.T) {
 			t.Errorf("outputs at %+v", p.Outputs)
 		}
 	}
-	if input < end || output < 2128 {
-		t.Errorf("regions of %d and %d bytes", input, output)
+	if s.input < end || s.output < 2128 {
+		t.Errorf("regions of %d and %d bytes", s.input, s.output)
 	}
-	if _, _, _, err := (&share{
-		o: &backends.Sharing{}, memory: &memory{},
-	}).layout([]backends.Request{addSub}); err == nil {
+	s = &share{o: &backends.Sharing{}, memory: &memory{}, reqs: []backends.Request{addSub}}
+	if err := s.layout(); err == nil {
 		t.Error("a model without outputs was laid out")
 	}
 }
