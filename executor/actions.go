@@ -52,7 +52,9 @@ func (su *setup) act(ctx context.Context, s *scenario.Stage, a scenario.Action) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 	defer cancel()
-	tell := func(what string) { su.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)}) }
+	tell := func(what string) {
+		su.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)})
+	}
 	if a.Call == nil {
 		return su.control(ctx, t, a, tell)
 	}

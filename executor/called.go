@@ -27,7 +27,9 @@ func (su *setup) callTree(
 		})
 	}
 	add := func(model, version, by string) error {
-		read := func(ctx context.Context, into []int64) (int64, error) { return o.Stats(ctx, model, version, into) }
+		read := func(ctx context.Context, into []int64) (int64, error) {
+			return o.Stats(ctx, model, version, into)
+		}
 		c := trial.Called{Name: model, Version: version, By: by, Counters: read}
 		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 		defer cancel()

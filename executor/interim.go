@@ -59,7 +59,8 @@ func (i *interim) add(n *result.Node) {
 	if i.shown.Nodes = append(i.shown.Nodes, node); i.later != nil || i.over {
 		return
 	}
-	if wait := time.Duration(float64(i.spent+i.took-interimFree)/interimShare) - time.Since(i.began); wait > 0 {
+	due := time.Duration(float64(i.spent+i.took-interimFree) / interimShare) // since it began
+	if wait := due - time.Since(i.began); wait > 0 {
 		i.later = time.AfterFunc(wait, i.catchUp)
 		return
 	}

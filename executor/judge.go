@@ -35,14 +35,16 @@ func (m *member) judge(n *program.Node, out *result.Node) {
 			at.SkippedBecause = open + " here: this level is shown and fails nothing"
 		}
 		a := judgeCheck(m.r.program, check, at, values, out)
-		if n.Searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done && a.Observed == nil {
+		if n.Searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done &&
+			a.Observed == nil {
 			a.Reason = cmp.Or(prefix("no data", nothingFound(out)), a.Reason)
 		}
 		if a.Verdict == result.Fail {
 			a.Reason += failuresOf(check, out)
 		}
 		if a.ID == program.DefaultErrors && a.Verdict == result.Fail {
-			a.Reason += "; no gate here says how many" + others(check) + " errors are allowed: " + whatToDo(n, out)
+			a.Reason += "; no gate here says how many" + others(check) + " errors are allowed: " +
+				whatToDo(n, out)
 		}
 		out.Assertions = append(out.Assertions, a)
 	}
@@ -234,7 +236,8 @@ func whatToDo(n *program.Node, out *result.Node) string {
 			return fmt.Sprintf("look at `timeout` of target %s, %s, or at why the server takes longer",
 				target.Name, source.Duration(target.Timeout))
 		case backends.Dial.String(), backends.TLS.String():
-			return fmt.Sprintf("see whether the server of target %s runs, and listens at its `url`", target.Name)
+			return fmt.Sprintf("see whether the server of target %s runs, and listens at its `url`",
+				target.Name)
 		case backends.Write.String(), backends.ResetByPeer.String():
 			return "see the server's log: it ended connections before its replies were whole"
 		case backends.Status.String(), backends.Server.String(), backends.Cancelled.String():

@@ -37,7 +37,8 @@ func encode(
 		})
 	}
 	if n.Sequences != nil {
-		sequence := &backends.Sequence{Text: n.Sequences.Text || e.Signature.Sequence == backends.TextSequences}
+		text := n.Sequences.Text || e.Signature.Sequence == backends.TextSequences
+		sequence := &backends.Sequence{Text: text}
 		for i := range built.Requests {
 			built.Requests[i].Sequence = sequence
 		}
@@ -78,7 +79,8 @@ func prepareCalls(e *trial.Entry, conn backends.Conn, requests []backends.Reques
 // take takes room for a request.
 func take(left *int64, size int) error {
 	if *left -= int64(size); *left < 0 {
-		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`",
+		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or "+
+			"`shapes`",
 			maxCalls>>30)
 	}
 	return nil
@@ -162,8 +164,9 @@ func binaryTensors(t *target, sig backends.Signature) source.Diagnostics {
 	}
 	return source.Diagnostics{{
 		Severity: source.Warning, Code: "no-binary-tensors", Pos: t.Plan.Pos,
-		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.Plan.Name),
-		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
+		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension",
+			t.Plan.Name),
+		Detail: "if requests fail, send JSON: tensors: {input: json, output: json}",
 	}}
 }
 
@@ -173,7 +176,8 @@ func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
 	what := source.Diagnostic{Severity: source.Error, Code: "sequences", Pos: n.Stage.IDPos}
 	switch {
 	case n.Sequences == nil && e.Signature.Sequence > backends.NoSequences:
-		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between "+
+		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state "+
+			"between "+
 			"those of a sequence", n.Stage.ID, e.Signature.Model)
 		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
 	case n.Sequences != nil && e.Signature.Sequence == backends.NoSequences:

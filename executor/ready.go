@@ -83,8 +83,8 @@ func counts(s *backends.Sample) bool {
 		return true
 	}
 	switch s.Class {
-	case backends.Dial, backends.TLS, backends.Write, backends.TimedOut, backends.ResetByPeer, backends.Client,
-		backends.Stopped:
+	case backends.Dial, backends.TLS, backends.Write, backends.TimedOut, backends.ResetByPeer,
+		backends.Client, backends.Stopped:
 		return false
 	case backends.Status:
 		return s.Status != unavailable[0] && s.Status != unavailable[1]

@@ -152,7 +152,8 @@ func (rs *repeats) capacity(out *result.Node) {
 // worse reports whether outcome a says less for a node than b.
 func worse(a, b result.Outcome) bool {
 	order := []result.Outcome{
-		result.Done, result.Unstable, result.Invalid, result.SkippedNode, result.InterruptedNode, result.Failed,
+		result.Done, result.Unstable, result.Invalid, result.SkippedNode, result.InterruptedNode,
+		result.Failed,
 	}
 	return slices.Index(order, a) > slices.Index(order, b)
 }

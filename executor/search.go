@@ -33,8 +33,8 @@ type judged struct {
 //	  no success, unstable
 //	does not hold, or cut short  does not hold                    fail
 //	  by an assertion's abort
-//	invalid                      is measured again, twice at      inconclusive; the node is invalid if it stays so:
-//	                             most; then it ends               the client was the limit, and not the server
+//	invalid                      is measured again, twice at      inconclusive; the node is invalid if it
+//	                             most; then it ends               stays so: the client was the limit
 //	interrupted, failed          ends                             as the node's outcome
 func (m *member) search(ctx context.Context, first attempt) *repeat {
 	var tried []*judged

@@ -15,7 +15,10 @@ func (su *setup) adjust(ctx context.Context, t *target) error {
 	for _, g := range []struct {
 		group  backends.Settings
 		values []backends.Parameter
-	}{{backends.TraceSettings, traceSettings(t.Plan.Trace)}, {backends.LogSettings, logSettings(t.Plan.Log)}} {
+	}{
+		{backends.TraceSettings, traceSettings(t.Plan.Trace)},
+		{backends.LogSettings, logSettings(t.Plan.Log)},
+	} {
 		if g.values == nil {
 			continue
 		}

@@ -15,7 +15,8 @@ func checkActions(d *draft) {
 		for _, a := range slices.Concat(s.Before, s.After) {
 			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
 				d.fail(a.Pos, "scheme",
-					"a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
+					"a call goes over HTTP, and the URL of target %q is %s", t.Name,
+					cmp.Or(t.URL, "missing")).
 					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
 			}
 		}

@@ -59,7 +59,8 @@ func compileAmount(d *draft, n *Node, l scenario.Level) {
 	}
 	if _, dim := p.Quantity(nothing{}); dim != want && (n.Open || dim != metric.Number) {
 		d.fail(l.Expr.Pos, "load-from-result", "this load is %s, and ${%s} is not", like, l.Expr.Text).
-			Detail = fmt.Sprintf("write an expression that gives %s, such as 0.8 * stage(\"find\").capacity of a "+
+			Detail = fmt.Sprintf("write an expression that gives %s, such as 0.8 * "+
+			"stage(\"find\").capacity of a "+
 			"search for one", like)
 		return
 	}
@@ -101,13 +102,15 @@ func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why
 		return 0, fmt.Sprintf("${%s} has no value: %s", l.Expr.Text, q.Why)
 	case n.Open && !(q.V > 0 && q.V <= language.MaxRate):
 		return 0,
-			fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %d/s", l.Expr.Text, q.V, language.MaxRate)
+			fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %d/s", l.Expr.Text, q.V,
+				language.MaxRate)
 	case n.Open:
 		return q.V, ""
 	}
 	if value = math.Round(q.V); !(value >= 1 && value <= language.MaxSlots) {
 		return 0,
-			fmt.Sprintf("${%s} is %.6g here; requests in flight are from 1 to %d", l.Expr.Text, q.V, language.MaxSlots)
+			fmt.Sprintf("${%s} is %.6g here; requests in flight are from 1 to %d", l.Expr.Text, q.V,
+				language.MaxSlots)
 	}
 	return value, ""
 }

@@ -43,7 +43,8 @@ func readBaseline(d *draft) {
 	case base.Named() && out.Result.WhyNotComparable() != "":
 		d.fail(base.File.Pos, "bad-baseline",
 			"the baseline %s did not pass: %s", base.File.Name, out.Result.WhyNotComparable()).
-			Detail = "name the result.json of a run that passed, or a folder: its newest result that passed is taken"
+			Detail = "name the result.json of a run that passed, or a folder: its newest result that " +
+			"passed is taken"
 	}
 }
 
@@ -110,7 +111,8 @@ func checkComparisons(d *draft) {
 	switch {
 	case compared == 0 && base.Named():
 		d.fail(base.File.Pos, "bad-baseline", "nothing in the plan compares with a baseline").
-			Detail = "leave --baseline out, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
+			Detail = "leave --baseline out, or assert something, such as latency.p95 <= 1.1 * " +
+			"baseline.latency.p95"
 	case compared == 0:
 		d.warn(base.File.Pos, "unused-entry", "nothing in the plan compares with the baseline").
 			Detail = "remove it, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"

@@ -170,7 +170,8 @@ func known(v float64) *int {
 func describeNode(p *Program, n *Node) NodeDescription {
 	s, plan := n.Stage, n.Planned
 	d := NodeDescription{
-		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.Load.Label, From: n.Load.Formula, After: []EdgeText{},
+		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.Load.Label,
+		From: n.Load.Formula, After: []EdgeText{},
 		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
 		Requests: bound(plan.Requests), RequestsSD: plan.SD,
 		Decides: plan.Decides, Outside: bound(plan.Outside),
@@ -221,9 +222,11 @@ func texts(checks []Check) []CheckText {
 	list := []CheckText{}
 	for _, c := range checks {
 		list = append(list, CheckText{
-			ID: c.Assertion.ID, That: c.Assertion.That.Text, At: c.Assertion.That.Pos.String(), Needed: c.Needed,
+			ID: c.Assertion.ID, That: c.Assertion.That.Text, At: c.Assertion.That.Pos.String(),
+			Needed:  c.Needed,
 			Planned: bound(c.Planned), PlannedSD: c.SD, Confidence: c.Assertion.Confidence,
-			Every: c.Assertion.Every.Seconds(), Allow: c.Assertion.Allow, Within: c.Assertion.Within.Seconds(),
+			Every: c.Assertion.Every.Seconds(), Allow: c.Assertion.Allow,
+			Within: c.Assertion.Within.Seconds(),
 		})
 	}
 	return list

@@ -15,7 +15,8 @@ import (
 type draft struct {
 	program *Program
 	kinds   []backends.Kind
-	stages  []*stagePoints // those that run, in the order of the plan, from the pass order on in running order
+	// those that run, in the order of the plan, from the pass order on in running order
+	stages  []*stagePoints
 	byID    map[string]*stagePoints
 	byNode  map[string]*Node
 	targets map[*scenario.Target]*boundTarget // what each target can do; none: the target is wrong

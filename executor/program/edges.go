@@ -26,7 +26,10 @@ func connectNodes(d *draft) {
 				}
 				_ = g.Connect(graph.Edge{From: n.Prev.ID, To: n.ID, When: "always", Reason: reason})
 			case i > 0:
-				_ = g.Connect(graph.Edge{From: s.nodes[i-1].ID, To: n.ID, When: "always", Reason: "the point before"})
+				_ = g.Connect(graph.Edge{
+					From: s.nodes[i-1].ID, To: n.ID, When: "always",
+					Reason: "the point before",
+				})
 			default:
 				connectNeeds(d, n)
 			}

@@ -116,7 +116,8 @@ func appendCheck(d *draft, checks []Check, a scenario.Assertion, s *scope) []Che
 	}
 	possible := false
 	if c.Needed, possible = verdict.SamplesNeeded(a, c.Program); !possible {
-		d.warn(a.That.Pos, "never-proven", "no number of requests can prove %s with a confidence", a.That.Text).
+		d.warn(a.That.Pos, "never-proven", "no number of requests can prove %s with a confidence",
+			a.That.Text).
 			Detail = "allow a share, however small, or compare a count: errors.count == 0"
 	}
 	checkWatched(d, c, s)
@@ -133,7 +134,8 @@ func compileStability(d *draft, n *Node, u scenario.UntilStable) {
 		case err != nil:
 			d.fail(m.Pos, "stability-metric", "%s", err)
 		case !leaf.Row.From.OfRequests():
-			d.fail(m.Pos, "stability-metric", "%s is not known for a window, only for the whole node", leaf.String())
+			d.fail(m.Pos, "stability-metric", "%s is not known for a window, only for the whole node",
+				leaf.String())
 		default:
 			n.Stability = append(n.Stability, leaf)
 		}

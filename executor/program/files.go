@@ -75,7 +75,8 @@ func readTimes(d *draft, n *Node) {
 		if n.recorded != nil && load.Count(timesOf(n.recorded, l), 0, math.MaxInt64) == 0 {
 			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
-				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
+				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From),
+					source.Duration(l.To))
 			}
 			d.fail(l.File.Pos, "recorded-times", "no time of %s is %s", l.File.Name, part)
 		}

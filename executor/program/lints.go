@@ -145,7 +145,8 @@ func lintRampCut(d *draft, n *Node) {
 	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
 		d.warn(n.Stage.ExtentPos, "ramp-cut",
 			"the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
-			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
+			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave " +
+			"`for` out"
 	}
 }
 
@@ -163,10 +164,11 @@ func lintUndrained(d *draft, n *Node) {
 			continue
 		}
 		d.warnOnce(n.Stage.DrainPos, "no-drain",
-			"stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known",
+			"stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is "+
+				"then not known",
 			n.ID, slots, c.Assertion.That.Text).
-			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow " +
-			"some, as in errors.ratio < 1%"
+			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, " +
+			"or allow some, as in errors.ratio < 1%"
 	}
 }
 
@@ -256,7 +258,8 @@ func lintDrops(d *draft, n *Node) {
 			return
 		}
 	}
-	d.warnOnce(n.Stage.LoadPos, "no-drop-limit", "no gate of stage %q limits the requests that it drops", n.ID).
+	d.warnOnce(n.Stage.LoadPos, "no-drop-limit", "no gate of stage %q limits the requests that it drops",
+		n.ID).
 		Detail = "what was dropped is no error, and in no latency: assert dropped.ratio < 1%, or use " +
 		"`overflow: wait`"
 }
@@ -285,7 +288,8 @@ func smallestLimit(n *Node) (limit float64, by Check) {
 			continue
 		}
 		t := c.Program.Truth(atOnce{})
-		if strings.HasPrefix(t.Op, "<") && t.Limit.Known && t.Limit.V > 0 && (limit == 0 || t.Limit.V < limit) {
+		if strings.HasPrefix(t.Op, "<") && t.Limit.Known && t.Limit.V > 0 &&
+			(limit == 0 || t.Limit.V < limit) {
 			limit, by = t.Limit.V, c
 		}
 	}
@@ -313,7 +317,8 @@ func lintConditional(d *draft, s *stagePoints) {
 		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" &&
 			other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, "never-runs") {
 			d.warn(s.first().IDPos, "may-be-skipped",
-				"stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
+				"stage %q needs %q, which only runs when something has failed: a good run skips "+
+					"both", s.id, other.id).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
 			return
 		}

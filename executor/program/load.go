@@ -33,9 +33,10 @@ type Amounts struct {
 //	intervals    arrivals: gaps of a file                   to the last gap, where they stop
 //	schedule     arrivals: times of a file or of the data   to the last time
 type Load struct {
-	Label     string          // in a few words, for graphs and tables
-	Stored    result.Load     // as results have it, with the amounts that the plan writes
-	Formula   string          // of an amount that an earlier result gives, a hole in Node.Load; "": all are written
+	Label  string      // in a few words, for graphs and tables
+	Stored result.Load // as results have it, with the amounts that the plan writes
+	// of an amount that an earlier result gives, a hole in Node.Load; "": all are written
+	Formula   string
 	Open      bool            // an open loop: it has arrivals; else slots
 	Level     float64         // of a fixed load; of intervals their mean rate; else 0
 	First     float64         // of a ramp: the value of its first step
@@ -126,7 +127,8 @@ func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) *Load {
 	s := n.Stage
 	l := &Load{
 		Stored: result.Load{
-			Value: n.Level.Value, Batch: s.Request.Batch, Model: cmp.Or(s.Request.Model, s.Request.Target.Model),
+			Value: n.Level.Value, Batch: s.Request.Batch,
+			Model:     cmp.Or(s.Request.Model, s.Request.Target.Model),
 			Transport: s.Request.Target.Transport(),
 		},
 		Open: n.Open, Level: a.Level, Search: a.Search,

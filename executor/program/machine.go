@@ -48,9 +48,10 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 		if !slices.ContainsFunc(*diags, func(d source.Diagnostic) bool { return d.Pos == pos }) {
 			*diags = append(*diags, source.Diagnostic{
 				Severity: source.Warning, Code: "beyond-this-machine", Pos: pos,
-				Summary: "the plan asks for more than this machine has shown: " + fmt.Sprintf(format, args...),
-				Detail: "this client may become the bottleneck: use a machine with more cores, or run `sluice " +
-					"calibrate` again while this one does nothing else",
+				Summary: "the plan asks for more than this machine has shown: " +
+					fmt.Sprintf(format, args...),
+				Detail: "this client may become the bottleneck: use a machine with more cores, or run " +
+					"`sluice calibrate` again while this one does nothing else",
 			})
 		}
 	}
@@ -66,11 +67,13 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 			case n.Open:
 				most[over] = max(most[over], level.Value)
 				if shown.Rate > 0 && level.Value > shown.Rate { // at 0 nothing was on time: nothing is known
-					warn(level.Pos, "%s over %s, and it has sent %s on time", result.Format("1/s", level.Value), over,
+					warn(level.Pos, "%s over %s, and it has sent %s on time",
+						result.Format("1/s", level.Value), over,
 						result.Format("1/s", shown.Rate))
 				}
 			case level.Value > float64(shown.Slots):
-				warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", level.Value, over, shown.Slots)
+				warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", level.Value, over,
+					shown.Slots)
 			}
 		}
 		for t, rate := range most {
@@ -82,8 +85,9 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 	}
 	for t, rate := range sum {
 		if shown := m.Shown[t]; shown.Rate > 0 && rate > shown.Rate {
-			warn(u.Members[0].Plays[0].Node.Stage.LoadPos, "the stages of this group send %s over %s together, "+
-				"and it has sent %s on time",
+			warn(u.Members[0].Plays[0].Node.Stage.LoadPos,
+				"the stages of this group send %s over %s together, "+
+					"and it has sent %s on time",
 				result.Format("1/s", rate), t, result.Format("1/s", shown.Rate))
 		}
 	}
@@ -93,7 +97,8 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 func peak(n *Node) scenario.Level {
 	switch q := quantity(n.Stage).(type) {
 	case scenario.Ramp:
-		return slices.MaxFunc(q.Steps, func(a, b scenario.RampStep) int { return cmp.Compare(a.To.Value, b.To.Value) }).To
+		higher := func(a, b scenario.RampStep) int { return cmp.Compare(a.To.Value, b.To.Value) }
+		return slices.MaxFunc(q.Steps, higher).To
 	case scenario.Search:
 		return q.To
 	}

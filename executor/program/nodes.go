@@ -167,8 +167,8 @@ func checkConnections(d *draft, n *Node) {
 		}
 		d.fail(most.Pos, "too-few-connections", "%d requests in flight do not fit %d connections",
 			int(most.Value), shared).
-			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or " +
-			"leave it out"
+			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's " +
+			"`connections` or leave it out"
 	}
 }
 

@@ -35,7 +35,8 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	program, _ := Compile(p, kinds) // its diagnostics are told by who compiles what is left
 	kept := usedStages(program, ids)
 	var list []*scenario.Stage
-	var needs [][]scenario.Need // set when all have been looked through: they go through those that are dropped
+	// set when all have been looked through: they go through those that are dropped
+	var needs [][]scenario.Need
 	for _, s := range p.Stages {
 		if !slices.Contains(kept, s.ID) {
 			continue
@@ -52,7 +53,8 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	p.Stages = list
 	var assert []scenario.Assertion
 	for _, c := range program.Assert {
-		if !slices.ContainsFunc(stagesRead(program, c), func(id string) bool { return !slices.Contains(kept, id) }) {
+		if !slices.ContainsFunc(stagesRead(program, c),
+			func(id string) bool { return !slices.Contains(kept, id) }) {
 			assert = append(assert, c.Assertion)
 		}
 	}
@@ -65,7 +67,8 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 // dropUnused leaves out the targets and datasets that no stage of p uses any more, and what this
 // version cannot run of them and of the stages that are gone.
 func dropUnused(p *scenario.Plan) {
-	targets, datasets, stages := make(map[*scenario.Target]bool), make(map[*scenario.Dataset]bool), make(map[source.Pos]bool)
+	targets, datasets := make(map[*scenario.Target]bool), make(map[*scenario.Dataset]bool)
+	stages := make(map[source.Pos]bool)
 	for _, s := range p.Stages {
 		stages[s.Pos] = true
 		for _, e := range s.Entries() {

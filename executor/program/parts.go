@@ -201,7 +201,8 @@ func lintAllHolds(d *draft, c Check, n *Node) {
 	}
 	for _, ref := range c.Program.Refs {
 		from := ref.Leaf.Row.From
-		if ref.Node == "" && ref.Phase == "" && !ref.Baseline && (from == metric.Sample || from == metric.Flow) {
+		if ref.Node == "" && ref.Phase == "" && !ref.Baseline &&
+			(from == metric.Sample || from == metric.Flow) {
 			d.warnOnce(c.Assertion.That.At(ref.At[0]), "all-holds",
 				"%s is taken over all %d holds together", ref, spans).
 				Detail = detail

@@ -76,14 +76,16 @@ type Node struct {
 	Load      *Load           // how it is driven, as far as the plan says it
 	Planned   Planned
 
-	Prev     *Node   // the level before at the same point, nil for the first
-	phases   []phase // of a ramp
-	scope    *scope
-	sort     string                               // see sortOf
-	takes    []derived                            // where its load comes from
-	recorded []int64                              // gaps or times, ns, that its load plays from a file or from its data
-	entries  []*boundTarget                       // what the target of each entry can do; nil in it: its target is wrong
-	amounts  map[*source.Text]*expression.Program // by Level.Expr, see Amount
+	Prev   *Node   // the level before at the same point, nil for the first
+	phases []phase // of a ramp
+	scope  *scope
+	sort   string    // see sortOf
+	takes  []derived // where its load comes from
+	// gaps or times, ns, that its load plays from a file or from its data
+	recorded []int64
+	// what the target of each entry can do; nil in it: its target is wrong
+	entries []*boundTarget
+	amounts map[*source.Text]*expression.Program // by Level.Expr, see Amount
 	// sequences is how its requests form sequences; nil: each stands alone.
 	Sequences *Sequencing
 }

@@ -27,7 +27,8 @@ func checkReach(d *draft) {
 		case first.When == "failure" &&
 			!slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
 			d.warn(first.IDPos, "never-runs",
-				"stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
+				"stage %q never runs: it waits for a failure, and nothing that runs is among its "+
+					"`needs`", s.id).
 				Detail = "name the stages whose failure it is for"
 		case first.When == "success":
 			checkContradiction(d, s, must, i, forFailure)
@@ -43,8 +44,8 @@ func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFail
 		if !must.has(at, i) || len(other.first().Needs) == 0 {
 			continue
 		}
-		if fine := slices.ContainsFunc(other.first().Needs,
-			func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }); fine {
+		fine := func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }
+		if slices.ContainsFunc(other.first().Needs, fine) {
 			continue
 		}
 		d.fail(s.first().IDPos, "never-runs",

@@ -91,8 +91,9 @@ func noSuchMetric(n *Node, path string, err error) error {
 		}
 	case name == metric.Goodput && !has:
 		return &expression.NameError{
-			Summary: fmt.Sprintf("stage %q has no goodput: it does not say which requests are good", n.Stage.ID),
-			Detail:  "such as goodput: {latency: 50ms}",
+			Summary: fmt.Sprintf("stage %q has no goodput: it does not say which requests are good",
+				n.Stage.ID),
+			Detail: "such as goodput: {latency: 50ms}",
 		}
 	}
 	return err
@@ -106,7 +107,8 @@ func (s *scope) find(id string, stored bool) (*Node, error) {
 	}
 	if n.Stage.ID == s.node.Stage.ID && s.early {
 		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q cannot take its load from its own result", id),
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q cannot take its load from its own "+
+				"result", id),
 		}
 	}
 	if s.early {
@@ -117,7 +119,8 @@ func (s *scope) find(id string, stored bool) (*Node, error) {
 	}
 	if !s.reach[n.ID] {
 		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q may not have run by then: add it to `needs`", id),
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q may not have run by then: add it "+
+				"to `needs`", id),
 		}
 	}
 	return n, nil
@@ -136,7 +139,8 @@ func (s *scope) named(id string) (*Node, error) {
 		}
 		names := ids(st.nodes)
 		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id, len(names)),
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id,
+				len(names)),
 			Allowed: names,
 		}
 	}
@@ -149,7 +153,8 @@ func (s *scope) named(id string) (*Node, error) {
 	if st := d.byID[stage]; st != nil && stage != id {
 		names := ids(st.nodes)
 		return nil,
-			expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
+			expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names,
+				expression.InStage)
 	}
 	return nil, expression.NoStage(id, ids(d.program.Nodes))
 }
@@ -169,7 +174,8 @@ func samePoint(byID map[string]*stagePoints, n *Node, other *stagePoints) *Node 
 		return nil
 	}
 	own := byID[n.Stage.ID]
-	if slices.EqualFunc(own.nodes, other.nodes, func(a, b *Node) bool { return slices.Equal(a.Point, b.Point) }) {
+	if slices.EqualFunc(own.nodes, other.nodes,
+		func(a, b *Node) bool { return slices.Equal(a.Point, b.Point) }) {
 		i := slices.IndexFunc(other.nodes, func(o *Node) bool { return slices.Equal(o.Point, n.Point) })
 		return other.nodes[i]
 	}

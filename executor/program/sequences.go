@@ -52,13 +52,15 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 	}
 	for _, k := range n.entries {
 		if k != nil && !k.abilities.Has(backends.Sequences) {
-			d.fail(q.Pos, "sequences", "stage %q sends sequences, and backend %s has none here", s.ID, k.kind.Name)
+			d.fail(q.Pos, "sequences", "stage %q sends sequences, and backend %s has none here", s.ID,
+				k.kind.Name)
 		}
 	}
 	for _, e := range s.Entries() {
 		if e.Request.Batch > 1 {
 			d.fail(e.Request.BatchPos, "sequences",
-				"batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
+				"batch is %d, but the requests form sequences, whose steps are sent one by "+
+					"one", e.Request.Batch)
 		}
 	}
 	if u, ok := s.Extent.(scenario.UntilStable); ok && u.Window.Sequences > 0 {

@@ -169,7 +169,8 @@ func findKind(d *draft, t *scenario.Target) *backends.Kind {
 		names = append(names, d.kinds[i].Name)
 	}
 	names = scenario.Built("target.backend", names)
-	diag := d.fail(t.Pos, "unknown-backend", "target %q: there is no backend %q in this build", t.Name, t.Backend)
+	diag := d.fail(t.Pos, "unknown-backend", "target %q: there is no backend %q in this build", t.Name,
+		t.Backend)
 	diag.Allowed, diag.Nearest = names, source.Nearest(t.Backend, names)
 	return nil
 }
@@ -205,7 +206,8 @@ func TargetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	if p := t.InProcess; p != nil {
 		out.InProcess = &backends.InProcess{ServerDir: p.ServerDir.Name, Repository: p.Repository.Name}
 		for _, o := range p.Options {
-			out.InProcess.Options = append(out.InProcess.Options, backends.Parameter{Name: o.Name, Value: o.Value})
+			out.InProcess.Options = append(out.InProcess.Options,
+				backends.Parameter{Name: o.Name, Value: o.Value})
 		}
 	}
 	if t.Tokenizer != nil {

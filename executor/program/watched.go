@@ -46,8 +46,8 @@ func whyUnwatchable(
 		if why := unknownWhileRunning(n, r); why != "" {
 			return &source.Diagnostic{
 				Pos: a.That.At(r.At[0]), Summary: fmt.Sprintf("`abort` cannot watch %s: %s", r, why),
-				Detail: "it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of requests; " +
-					"percentiles against a constant. " +
+				Detail: "it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of " +
+					"requests; percentiles against a constant. " +
 					"With `every` it can watch what is known for a window",
 			}
 		}
@@ -56,10 +56,11 @@ func whyUnwatchable(
 		return nil
 	}
 	return &source.Diagnostic{
-		Pos:     a.That.Pos,
-		Summary: fmt.Sprintf("`abort` has no effect: %s is never certainly false before the end", a.That.Text),
-		Detail: "a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must be compared " +
-			"with a constant; leave `abort` out, or compare otherwise",
+		Pos: a.That.Pos,
+		Summary: fmt.Sprintf("`abort` has no effect: %s is never certainly false before the end",
+			a.That.Text),
+		Detail: "a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must " +
+			"be compared with a constant; leave `abort` out, or compare otherwise",
 	}
 }
 
@@ -108,7 +109,8 @@ func checkWindows(d *draft, c Check) {
 		if r.Phase != first.Phase {
 			d.fail(pos, "does-not-fit", "windows of %s cannot be compared with windows of %s",
 				phaseWords(first.Phase), phaseWords(r.Phase)).
-				Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
+				Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave " +
+				"them out here"
 		}
 	}
 }
