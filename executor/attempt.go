@@ -75,8 +75,10 @@ func (m *member) host(a attempt) trial.Host {
 		Begin: func(ctx context.Context, look func(context.Context)) (start int64, ok bool) {
 			return m.begin(ctx, a.node.Stage.Delay, look)
 		},
-		Beside: len(g.members) > 1, InProcess: g.inProcess(), OthersEnded: g.alone,
-		Agree: func(stable bool) bool { return g.agree(m, stable) },
+		Group: trial.Group{
+			Beside: len(g.members) > 1, InProcess: g.inProcess(), OthersEnded: g.alone,
+			Agree: func(stable bool) bool { return g.agree(m, stable) },
+		},
 		Report: func(p trial.Progress) {
 			r.tell(Event{
 				Node: a.node.ID, Part: a.part(), Phase: Phase(p.Phase), Elapsed: p.Elapsed, Total: p.Total,

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/load"
@@ -11,24 +12,29 @@ import (
 type dueCounter struct {
 	o        *Options
 	schedule load.Schedule
-	next     int64   // number of the arrival that schedule returns next, from 0
-	measured int64   // arrivals before next that are not warm-up
-	unsent   []int64 // on the run clock: due times before next that were not sent at the last call
+	next     int64           // number of the arrival that schedule returns next, from 0
+	measured int64           // arrivals before next that are not warm-up
+	unsent   []unsentArrival // before next, not sent at the last call
 	entryOf  func(n uint64) int
-	entries  []int // entry of the mix of each of unsent; nil if unknown
+}
+
+type unsentArrival struct {
+	due   int64 // on the run clock
+	entry int   // of the mix; -1: unknown
 }
 
 // before counts the arrivals due before due, except the first sent ones; of one entry of the mix
 // or, with -1, of all. It returns 0 for an entry if entries are unknown.
 func (q *dueCounter) before(due, sent int64, entry int) int64 {
 	q.advance(due, sent)
-	n, _ := slices.BinarySearch(q.unsent, due)
+	n, _ := slices.BinarySearchFunc(q.unsent, due,
+		func(a unsentArrival, due int64) int { return cmp.Compare(a.due, due) })
 	if entry < 0 {
 		return int64(n)
 	}
 	of := int64(0)
-	for _, kind := range q.entries[:min(n, len(q.entries))] {
-		if kind == entry {
+	for _, a := range q.unsent[:n] {
+		if a.entry == entry {
 			of++
 		}
 	}
@@ -38,11 +44,9 @@ func (q *dueCounter) before(due, sent int64, entry int) int64 {
 // advance replays the schedule up to due and drops what has been sent.
 func (q *dueCounter) advance(due, sent int64) {
 	if gone := sent - (q.next - int64(len(q.unsent))); gone > 0 {
-		n := int(min(gone, int64(len(q.unsent))))
-		q.unsent, q.entries = slices.Delete(q.unsent, 0, n),
-			slices.Delete(q.entries, 0, min(n, len(q.entries)))
+		q.unsent = slices.Delete(q.unsent, 0, int(min(gone, int64(len(q.unsent)))))
 	}
-	for len(q.unsent) == 0 || q.unsent[len(q.unsent)-1] < due {
+	for len(q.unsent) == 0 || q.unsent[len(q.unsent)-1].due < due {
 		if !q.advanceOne(sent) {
 			return
 		}
@@ -63,10 +67,11 @@ func (q *dueCounter) advanceOne(sent int64) bool {
 		q.measured++
 	}
 	if q.next++; q.next > sent {
-		q.unsent = append(q.unsent, due)
+		a := unsentArrival{due, -1}
 		if q.entryOf != nil {
-			q.entries = append(q.entries, q.entryOf(q.o.Shard.Number(uint64(q.next-1))))
+			a.entry = q.entryOf(q.o.Shard.Number(uint64(q.next - 1)))
 		}
+		q.unsent = append(q.unsent, a)
 	}
 	return true
 }

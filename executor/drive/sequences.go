@@ -56,9 +56,6 @@ type counters struct {
 
 // primary returns the slot of the first pool that corresponds to a slot.
 func (p *player) primary(sl *slot) *slot {
-	if sl.pool.firstIndex == 0 {
-		return sl
-	}
 	return &p.slots[sl.index-sl.pool.firstIndex]
 }
 
@@ -72,9 +69,6 @@ const (
 	neverBegan // nothing reached the server
 	endUnknown // END may have reached it
 )
-
-// dropsSteps reports whether steps of the sequence are left out.
-func (f stepOutcome) dropsSteps() bool { return f == needsEnd || f == neverBegan }
 
 func outcomeOf(s *backends.Sample, f *backends.Fields) stepOutcome {
 	switch {

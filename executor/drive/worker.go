@@ -43,9 +43,7 @@ func (w *worker) run() {
 }
 
 func (w *worker) play() {
-	if ahead := w.o.Start - w.o.Clock.Now(); ahead > 0 {
-		w.sleep(ahead)
-	}
+	w.awaitStart()
 	ready := int64(0)
 	for {
 		due, ok := w.awaitAdmission(ready)
@@ -66,11 +64,14 @@ func (w *worker) play() {
 	}
 }
 
-// sleep waits for the start, in steps so that a stop is noticed.
-func (w *worker) sleep(ahead int64) {
-	for ahead > 0 && !w.halt.Load() {
+// awaitStart sleeps in steps so that a stop is noticed.
+func (w *worker) awaitStart() {
+	for !w.halt.Load() {
+		ahead := w.o.Start - w.o.Clock.Now()
+		if ahead <= 0 {
+			return
+		}
 		time.Sleep(min(time.Duration(ahead), scanPeriod))
-		ahead = w.o.Start - w.o.Clock.Now()
 	}
 }
 
@@ -162,7 +163,10 @@ func (w *worker) finishReply(sl *slot) {
 	if sl.pool.InProcess && think == 0 && sl.sample.Class == backends.OK {
 		w.repliedAt = sl.sample.LastByte
 	}
-	w.sequenceBroke = sl.fields.Sequence != 0 && outcomeOf(sl.sample, &sl.fields).dropsSteps()
+	if w.sequenceBroke = false; sl.fields.Sequence != 0 {
+		outcome := outcomeOf(sl.sample, &sl.fields)
+		w.sequenceBroke = outcome == needsEnd || outcome == neverBegan
+	}
 	w.finishStep(sl, &w.turn)
 	w.turn.Think = think
 	if sl != w.primary {

@@ -16,13 +16,12 @@ type tally []observe.Snapshot
 
 // count takes a snapshot of everything.
 func (in *Requests) count(ctx context.Context) (tally, error) {
-	own, err := observe.Take(ctx, len(in.Series), in.Counters)
-	if err != nil {
-		return nil, err
-	}
-	all := tally{own}
+	counters, all := []Counters{in.Counters}, tally{}
 	for _, c := range in.Called {
-		s, err := observe.Take(ctx, len(in.Series), c.Counters)
+		counters = append(counters, c.Counters)
+	}
+	for _, c := range counters {
+		s, err := observe.Take(ctx, len(in.Series), c)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"slices"
+
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/program"
@@ -34,17 +36,14 @@ func newSource(in *Input, p *program.Load, calls [][]*backends.Call) (src feed.S
 // the load.
 func pausing(in *Input, src feed.Source) feed.Source {
 	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
-	pause, thinks := scenario.Dist{Shape: "constant"}, closed && c.Think != nil
-	if thinks {
-		pause = *c.Think
+	pauses := slices.ContainsFunc(in.Requests.Entries, func(e *Entry) bool { return e.Delays != nil })
+	switch {
+	case closed && c.Think != nil:
+		return feed.Think(src, *c.Think, in.Seed[1])
+	case closed && pauses:
+		return feed.Think(src, scenario.Dist{Shape: "constant"}, in.Seed[1])
 	}
-	for _, e := range in.Requests.Entries {
-		thinks = thinks || closed && e.Delays != nil
-	}
-	if !thinks {
-		return src
-	}
-	return feed.Think(src, pause, in.Seed[1])
+	return src
 }
 
 // rowsOnce reports whether the rows of a dataset are sent once: as it says itself, or because each

@@ -43,17 +43,21 @@ type Host struct {
 	// Begin waits for the start that the trial shares with others, calls look just before and
 	// returns when the load starts, on the run's clock. False: the run is to end.
 	Begin func(ctx context.Context, look func(context.Context)) (start int64, ok bool)
-	// Beside: other trials are played at the same time. InProcess: a server of one of them runs in
-	// this process. Agree takes whether this one is stable and reports whether hold may end.
-	// OthersEnded reports whether only trials go on that wait for others.
-	Beside, InProcess bool
-	Agree             func(stable bool) bool
-	OthersEnded       func() bool
-
+	Group
 	Report func(Progress)                     // takes progress, at most 10 times a second
 	Record func(recording Recording) Recorder // keeps the samples; nil: they are not kept
 	Delay  func(n uint64)                     // a test hook before arrival n is sent; nil: none
 	Lost   int64                              // a test hook: samples that are taken for lost
+}
+
+// Group holds what a trial must know of those that are played at the same time.
+type Group struct {
+	Beside    bool // there are others
+	InProcess bool // a server of one of them runs in this process
+	// Agree takes whether this trial is stable and reports whether hold may end.
+	Agree func(stable bool) bool
+	// OthersEnded reports whether only trials go on that wait for others.
+	OthersEnded func() bool
 }
 
 // Phase names what a trial is doing.
