@@ -44,14 +44,14 @@ func checkSequences(c *checker, s *language.Stage) {
 	}
 	checkLength(c, q.Length, 1)
 	checkIdentities(c, s, q)
-	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
+	switch l := s.Play.Load; {
+	case l == nil || q.At.Node.Entry("live") == nil:
+	case l.Concurrency != nil:
 		c.under(q.At, "live", doesNotFit("\"live\" does not fit \"concurrency\"").
 			Help("in a closed loop the concurrency is the number of live sequences"))
-	}
-	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.Or("") == "sequences" {
-		c.under(q.At, "live",
-			doesNotFit("\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, "+
-				"`max_in_flight` at most"))
+	case l.Of.Or("") == "sequences":
+		c.under(q.At, "live", doesNotFit("\"live\" does not fit `of: sequences`").
+			Help("there the rate decides how many are open at a time, `max_in_flight` at most"))
 	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
 		c.at(q.IDs.To.At, outOfRange("\"to\" is below \"from\""))

@@ -13,19 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// schemes are the URL schemes of the language and whether they are secure.
-var schemes = []struct {
-	name   string
-	secure bool
-}{
-	{"http", false},
-	{"https", true},
-	{"grpc", false},
-	{"grpcs", true},
-	{"http+unix", false},
-	{"grpc+unix", false},
-	{"builtin", false},
-}
+// schemes are the URL schemes of the language.
+var schemes = [...]string{"http", "https", "grpc", "grpcs", "http+unix", "grpc+unix", "builtin"}
 
 func checkTarget(c *checker, t *language.Target) {
 	checkHeaders(c, t.Headers)
@@ -47,7 +36,7 @@ func checkTarget(c *checker, t *language.Target) {
 	if overGRPC(t.URL.V) {
 		checkTensors(c, t.Tensors)
 	}
-	if t.TLS != nil && !secure(scheme) {
+	if t.TLS != nil && scheme != "https" && scheme != "grpcs" {
 		c.warn(
 			t.At, "tls", source.CodeTLSUnused,
 			fmt.Sprintf("\"tls\" has no effect with %s://", scheme),
@@ -129,32 +118,21 @@ func checkTensors(c *checker, t *language.Tensors) {
 	}
 }
 
-func secure(scheme string) bool {
-	for _, s := range schemes {
-		if s.name == scheme {
-			return s.secure
-		}
-	}
-	return false
+func badURL(detail, format string, args ...any) *source.Diagnostic {
+	return source.Errorf(source.CodeURL, format, args...).Help(detail)
 }
 
 // checkURL says what is wrong with the URL of a target.
 func checkURL(text string) *source.Diagnostic {
-	wrong := func(detail, format string, args ...any) *source.Diagnostic {
-		m := source.Errorf(source.CodeValue, format, args...).Help(detail)
-		m.Code = source.CodeURL
-		return m
-	}
 	scheme, rest, found := strings.Cut(text, "://")
-	var names, allowed []string
-	for _, s := range schemes {
-		names, allowed = append(names, s.name), append(allowed, s.name+"://")
-	}
-	if !found || !slices.Contains(names, scheme) {
-		m := wrong("", "URL %q has no scheme", text)
-		if m.Allowed = allowed; found {
+	if !found || !slices.Contains(schemes[:], scheme) {
+		m := badURL("", "URL %q has no scheme", text)
+		for _, s := range schemes {
+			m.Allowed = append(m.Allowed, s+"://")
+		}
+		if found {
 			m.Summary = fmt.Sprintf("URL scheme %q is not known", scheme)
-			if near := source.Nearest(scheme, names); near != "" {
+			if near := source.Nearest(scheme, schemes[:]); near != "" {
 				m.Nearest = near + "://"
 			}
 		} else if host, port, err := net.SplitHostPort(text); err == nil && host != "" && port != "" {
@@ -164,50 +142,48 @@ func checkURL(text string) *source.Diagnostic {
 	}
 	switch {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return wrong("", "URL %q holds a space or a control character", text)
+		return badURL("", "URL %q holds a space or a control character", text)
 	case scheme == "builtin":
 		if rest == "http" || rest == "grpc" {
 			return nil
 		}
-		m := wrong("", "%q is no embedded server", text)
+		m := badURL("", "%q is no embedded server", text)
 		m.Allowed = []string{"builtin://http", "builtin://grpc"}
 		m.Nearest = source.Nearest(text, m.Allowed)
 		return m
 	case strings.HasSuffix(scheme, "+unix"):
 		if len(rest) < 2 || rest[0] != '/' {
-			return wrong(
+			return badURL(
 				"write the absolute path of the socket: "+scheme+":///run/server.sock",
 				"URL %q has no path of a socket", text,
 			)
 		}
 		return nil
 	}
-	return checkHost(text, rest, wrong)
+	return checkHost(text, rest)
 }
 
 // checkHost checks what follows the scheme of a network URL: host, port, path prefix and nothing else.
-func checkHost(
-	text, rest string, wrong func(detail, format string, args ...any) *source.Diagnostic,
-) *source.Diagnostic {
+func checkHost(text, rest string) *source.Diagnostic {
 	u, err := url.Parse("http://" + rest)
 	if err != nil || u.Hostname() == "" {
-		return wrong(
+		return badURL(
 			"write SCHEME://HOST:PORT, with a path if the server is below one",
 			"URL %q has no host that can be read", text,
 		)
 	}
 	switch {
 	case u.User != nil:
-		return wrong("send credentials in `headers`, from a secret variable",
+		return badURL("send credentials in `headers`, from a secret variable",
 			"a URL must not hold a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return wrong("leave out what follows the path", "URL %q has a query or a fragment", text)
+		return badURL("leave out what follows the path", "URL %q has a query or a fragment", text)
 	case strings.HasSuffix(u.Host, ":"):
-		return wrong("", "URL %q has no port after the colon", text)
+		return badURL("", "URL %q has no port after the colon", text)
 	}
 	if p := u.Port(); p != "" {
 		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
-			return wrong("", "port %s is not from 1 to 65535", p)
+			return badURL("", "port %s is not from 1 to 65535", p)
 		}
 	}
 	return nil
@@ -221,9 +197,7 @@ func checkHeaders(c *checker, h *language.Dict[language.Val[string]]) {
 	for _, e := range h.Items() {
 		name := strings.ToLower(e.Key)
 		wrong := func(detail, format string, args ...any) {
-			m := source.Errorf(source.CodeValue, format, args...).Help(detail)
-			m.Code = source.CodeHeader
-			c.under(h.At, e.Key, m)
+			c.under(h.At, e.Key, source.Errorf(source.CodeHeader, format, args...).Help(detail))
 		}
 		switch {
 		case name == ":authority":

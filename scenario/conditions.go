@@ -69,14 +69,16 @@ func quantityOf[T language.Amount, X any](c *conditions, q *language.Quantity[T,
 			c.look(&language.Val[source.Text]{V: *v.V.Expr, At: v.At}, expression.CheckQuantity)
 		}
 	}
-	for _, w := range whiles(q) {
-		if w.One != nil {
-			c.look(w.One, expression.Check)
-		}
-		for _, e := range w.Many {
-			if e.That != nil {
-				c.look(e.That, expression.Check)
-			}
+	w := conditionsOf(q)
+	if w == nil {
+		return
+	}
+	if w.One != nil {
+		c.look(w.One, expression.Check)
+	}
+	for _, e := range w.Many {
+		if e.That != nil {
+			c.look(e.That, expression.Check)
 		}
 	}
 }
@@ -117,10 +119,7 @@ func (c *conditions) look(
 
 // wrong reports whether a mistake in the declaration of v is known.
 func (c *conditions) wrong(v *layer.Variable) bool {
-	return c.reported(func(d source.Diagnostic) bool {
-		return d.Path == v.Path || strings.HasPrefix(d.Path,
-			v.Path+"/")
-	})
+	return c.reported(func(d source.Diagnostic) bool { return within(v.Path, d.Path) })
 }
 
 func (c *conditions) reported(which func(source.Diagnostic) bool) bool {

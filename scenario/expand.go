@@ -18,7 +18,7 @@ func (c *expander) expand() {
 	for _, s := range slos {
 		for _, a := range *s.Value {
 			if a.SLO != nil {
-				c.at(a.SLO.At, source.Errorf(source.CodeDoesNotFit, "an slo cannot use another one"))
+				c.at(a.SLO.At, doesNotFit("an slo cannot use another one"))
 			}
 		}
 	}
@@ -26,8 +26,8 @@ func (c *expander) expand() {
 	for _, s := range c.raw.Flat {
 		s.Play.Assert = c.useSLOs(s.Play.Assert, s.ID.Or(""))
 		if l := s.Play.Load; l != nil {
-			expandWhile(c, l.Concurrency)
-			expandWhile(c, l.Rate)
+			c.conditions(conditionsOf(l.Concurrency))
+			c.conditions(conditionsOf(l.Rate))
 		}
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "stable" {
 			u.Stable, u.Word = &language.Stable{
@@ -75,8 +75,7 @@ func (c *expander) slo(name *language.Val[string]) []*language.Assertion {
 		names = append(names, s.Key)
 	}
 	if !c.Known["/slos"] {
-		m := source.Errorf(source.CodeUnknownName, "no slo is named %q", name.V).Among("", names)
-		m.Nearest = source.Nearest(name.V, names)
+		m := source.Errorf(source.CodeUnknownName, "no slo is named %q", name.V).Among(source.Nearest(name.V, names), names)
 		if len(names) == 0 {
 			m.Detail = "the plan has no `slos`"
 		}
@@ -85,26 +84,23 @@ func (c *expander) slo(name *language.Val[string]) []*language.Assertion {
 	return nil
 }
 
-// expandWhile replaces the uses of slos in the conditions of levels and searches.
-func expandWhile[T language.Amount, X any](c *expander, q *language.Quantity[T, X]) {
-	for _, w := range whiles(q) {
-		c.conditions(w)
-	}
-}
-
-// whiles are the conditions of a quantity that may be absent.
-func whiles[T language.Amount, X any](q *language.Quantity[T, X]) []*language.Conditions {
+// conditionsOf returns the `while` of a quantity; nil: there is none.
+func conditionsOf[T language.Amount, X any](q *language.Quantity[T, X]) *language.Conditions {
 	switch {
 	case q == nil:
 	case q.Levels != nil && q.Levels.While != nil:
-		return []*language.Conditions{q.Levels.While}
-	case q.Search != nil && q.Search.While != nil:
-		return []*language.Conditions{q.Search.While}
+		return q.Levels.While
+	case q.Search != nil:
+		return q.Search.While
 	}
 	return nil
 }
 
+// conditions replaces the uses of slos in the conditions of levels and searches.
 func (c *expander) conditions(w *language.Conditions) {
+	if w == nil {
+		return
+	}
 	var all []*language.Condition
 	for _, e := range w.Many {
 		switch {
@@ -117,11 +113,11 @@ func (c *expander) conditions(w *language.Conditions) {
 				}
 			}
 		case !c.Doubtful(e.At.Path):
-			c.at(e.At, source.Errorf(source.CodeMissing, "a condition is an expression or {slo: NAME}"))
+			c.at(e.At, missing("a condition is an expression or {slo: NAME}"))
 		}
 	}
 	if w.At.Node.Kind == source.List && len(w.At.Node.Items) == 0 && !c.Doubtful(w.At.Path) {
-		c.at(w.At, source.Errorf(source.CodeMissing, "while has no condition"))
+		c.at(w.At, missing("while has no condition"))
 	}
 	w.Many = all
 }

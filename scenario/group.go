@@ -20,16 +20,25 @@ func checkGroups(c *checker) {
 		}
 	}
 	for _, s := range c.raw.Flat {
-		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.Searches() {
-			c.at(u.Word.At,
-				doesNotFit("a search does not last until the others have ended: it ends by itself").Help("say with `for` how long each trial lasts"))
+		if !untilOthers(s) {
+			continue
 		}
-		if u := s.Play.Until; s.Group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
-			c.at(u.Word.At,
-				doesNotFit("`until: others` stands in a group only").Help("put the stage into `parallel`, or say how long it "+
-					"lasts with `for`"))
+		at := s.Play.Until.Word.At
+		if s.Play.Load.Searches() {
+			c.at(at, doesNotFit("a search does not last until the others have ended: it ends by itself").
+				Help("say with `for` how long each trial lasts"))
+		}
+		if s.Group == nil {
+			c.at(at, doesNotFit("`until: others` stands in a group only").
+				Help("put the stage into `parallel`, or say how long it lasts with `for`"))
 		}
 	}
+}
+
+// untilOthers reports whether a stage lasts until the other members of its group have ended.
+func untilOthers(s *language.Stage) bool {
+	u := s.Play.Until
+	return u != nil && u.Word.Or("") == "others"
 }
 
 func checkGroup(c *checker, g *language.Group) {
@@ -39,14 +48,11 @@ func checkGroup(c *checker, g *language.Group) {
 		}
 		return
 	}
-	ends := false // some member does not wait for the others
-	for _, s := range g.Parallel {
-		u := s.Play.Until
-		ends = ends || s.Never() || c.Doubtful(s.At.Path) || u == nil || u.Word == nil || u.Word.V != "others"
-	}
+	ends := slices.ContainsFunc(g.Parallel, func(s *language.Stage) bool { // does not wait for the others
+		return s.Never() || c.Doubtful(s.At.Path) || !untilOthers(s)
+	})
 	if !ends {
-		c.under(
-			g.At, "parallel",
+		c.under(g.At, "parallel",
 			doesNotFit("every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
 		)
 	}

@@ -9,7 +9,10 @@ import (
 )
 
 // Load is sealed: Concurrency | Rate | Intervals | Schedule.
-type Load interface{ load() }
+type Load interface {
+	// parts returns the quantity, nil where the times stand in a file, and the pool of an open loop.
+	parts() (q Quantity, pool Pool, open bool)
+}
 
 // Concurrency is a closed loop: requests in flight.
 type Concurrency struct {
@@ -59,10 +62,10 @@ type Arrivals struct {
 	Exact bool
 }
 
-func (Concurrency) load() {}
-func (Rate) load()        {}
-func (Intervals) load()   {}
-func (Schedule) load()    {}
+func (l Concurrency) parts() (Quantity, Pool, bool) { return l.Level, Pool{}, false }
+func (l Rate) parts() (Quantity, Pool, bool)        { return l.Level, l.Pool, true }
+func (l Intervals) parts() (Quantity, Pool, bool)   { return nil, l.Pool, true }
+func (l Schedule) parts() (Quantity, Pool, bool)    { return nil, l.Pool, true }
 
 // VisitLoad calls the function of l's member. A new member changes the signature, so every caller
 // stops compiling.
@@ -84,26 +87,15 @@ func VisitLoad[T any](
 }
 
 // Open reports whether l is an open loop, and its pool.
-func Open(l Load) (Pool, bool) {
-	type open struct {
-		pool Pool
-		is   bool
-	}
-	o := VisitLoad(l,
-		func(Concurrency) open { return open{} },
-		func(r Rate) open { return open{r.Pool, true} },
-		func(i Intervals) open { return open{i.Pool, true} },
-		func(s Schedule) open { return open{s.Pool, true} })
-	return o.pool, o.is
+func Open(l Load) (pool Pool, open bool) {
+	_, pool, open = l.parts()
+	return pool, open
 }
 
 // QuantityOf is the quantity of a load, nil where it has none (its times stand in a file).
 func QuantityOf(l Load) Quantity {
-	return VisitLoad(l,
-		func(c Concurrency) Quantity { return c.Level },
-		func(r Rate) Quantity { return r.Level },
-		func(Intervals) Quantity { return nil },
-		func(Schedule) Quantity { return nil })
+	q, _, _ := l.parts()
+	return q
 }
 
 // Quantity is sealed: Fixed | Levels | Ramp | Search | Periodic.

@@ -80,22 +80,15 @@ func sorted(forms []form) []form {
 
 // quotings are the ways in which programs write a text inside of another one.
 func quotings() []func(string) string {
-	lower := func(escape func(string) string) func(string) string {
-		return func(s string) string { return percent.ReplaceAllStringFunc(escape(s), strings.ToLower) }
-	}
 	replace := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
 	quotes := func(double, single string) func(string) string {
 		return func(s string) string { return replace("&#34;", double, "&#39;", single)(html.EscapeString(s)) }
 	}
-	return []func(string) string{
+	all := []func(string) string{
 		jsonHTML, jsonPlain, jsonASCII,
 		func(s string) string { return strings.ReplaceAll(jsonPlain(s), "/", `\/`) },
 		func(s string) string { return inner(strconv.Quote(s)) },
 		func(s string) string { return inner(strconv.QuoteToASCII(s)) },
-		url.QueryEscape, url.PathEscape, lower(url.QueryEscape), lower(url.PathEscape),
-		escapeAllBut("/"), lower(escapeAllBut("/")), // urllib.parse.quote
-		escapeAllBut("!'()*"), lower(escapeAllBut("!'()*")), // encodeURIComponent
-		escapeAllBut(";,/?:@&=+$!*'()#"), lower(escapeAllBut(";,/?:@&=+$!*'()#")), // encodeURI
 		html.EscapeString, quotes("&quot;", "&#39;"), quotes("&quot;", "&#x27;"), quotes("&quot;", "&#039;"),
 		quotes("&quot;", "&apos;"),
 		replace("&", "&amp;", "<", "&lt;", ">", "&gt;"),
@@ -105,6 +98,17 @@ func quotings() []func(string) string {
 		replace("/", `\/`),
 		replace(`"`, `""`), // CSV
 	}
+	for _, escape := range [...]func(string) string{
+		url.QueryEscape, url.PathEscape,
+		escapeAllBut("/"),                // urllib.parse.quote
+		escapeAllBut("!'()*"),            // encodeURIComponent
+		escapeAllBut(";,/?:@&=+$!*'()#"), // encodeURI
+	} {
+		all = append(all, escape, func(s string) string {
+			return percent.ReplaceAllStringFunc(escape(s), strings.ToLower)
+		})
+	}
+	return all
 }
 
 // escapeAllBut writes a text as it is in a URL, where an encoder leaves the characters of keep as

@@ -146,15 +146,11 @@ func (o Overrides) MayBeSecret(d source.Diagnostic) bool {
 // Source is the text that a position names: a file, or what was said on the command line, an
 // argument a line.
 func (o Overrides) Source(file string) []byte {
-	switch file {
-	case "--set":
-		return []byte(strings.Join(o.Sets, "\n"))
-	case "--var":
-		return []byte(strings.Join(o.Vars, "\n"))
-	case "--var-file":
-		return []byte(strings.Join(o.VarFiles, "\n"))
-	case "--profile":
-		return []byte(strings.Join(o.Profiles, "\n"))
+	arguments := map[string][]string{
+		"--set": o.Sets, "--var": o.Vars, "--var-file": o.VarFiles, "--profile": o.Profiles,
+	}
+	if list, is := arguments[file]; is {
+		return []byte(strings.Join(list, "\n"))
 	}
 	data, err := ReadSome(file)
 	if err != nil {
