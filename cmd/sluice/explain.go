@@ -23,7 +23,8 @@ func explainCommand(a *app) *cobra.Command {
 			"finding (`client-late`), a backend (`triton`), a verdict, an exit code (`3`), a unit\n" +
 			"or a word (`open loop`). `metrics`, `exit codes`, `findings` and the like list all of\n" +
 			"a kind. Without a name: list all names.",
-		Example:           "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain metrics",
+		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n" +
+			"  sluice explain metrics",
 		ValidArgsFunction: completer(func([]string, string) ([]string, bool) { return explainable(), false }),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -55,14 +55,9 @@ func joinTexts(a, b string) string {
 func listOf(name string) string {
 	switch strings.ToLower(name) {
 	case "metrics", "metric":
-		var b strings.Builder
-		b.WriteString("metrics: `sluice explain NAME` explains one\n")
-		for _, r := range metrics() {
-			if !r.OfErrors() || strings.Count(r.Name, ".") == 1 {
-				facts(&b, "", r.Name+" ("+r.Dim.String()+"): "+r.Help)
-			}
-		}
-		return b.String()
+		return metricList("metrics: `sluice explain NAME` explains one\n", func(r *metric.Row) bool {
+			return !r.OfErrors() || strings.Count(r.Name, ".") == 1
+		})
 	case "keys", "plan keys":
 		var b strings.Builder
 		b.WriteString("plan keys: `sluice explain KEY` explains one\n")
@@ -72,11 +67,10 @@ func listOf(name string) string {
 	for _, g := range groups() {
 		title := strings.ToLower(g.title)
 		one := strings.TrimSuffix(title, "s")
-		isOne := strings.EqualFold(name, one) && strings.Contains(title, " ")
-		if isOne || strings.EqualFold(name, title) && title != "errors" {
-			return topicList(g)
+		if title == "errors" { // a group of metrics
+			title, one = "error classes", "error classes"
 		}
-		if strings.EqualFold(name, "error classes") && title == "errors" {
+		if strings.EqualFold(name, title) || strings.EqualFold(name, one) && strings.Contains(title, " ") {
 			return topicList(g)
 		}
 	}
@@ -99,18 +93,24 @@ func topicList(g group) string {
 
 // metricsBelow lists the metrics of a group, such as errors or requests.
 func metricsBelow(name string) string {
+	return metricList("metrics of "+name+"\n", func(r *metric.Row) bool {
+		rest, ok := strings.CutPrefix(r.Name, strings.ToLower(name)+".")
+		return ok && !(r.OfErrors() && strings.Contains(rest, "."))
+	})
+}
+
+// metricList lists some metrics below a heading; "" if there are none.
+func metricList(heading string, listed func(*metric.Row) bool) string {
 	var b strings.Builder
 	for _, r := range metrics() {
-		rest, ok := strings.CutPrefix(r.Name, strings.ToLower(name)+".")
-		if !ok || strings.Contains(rest, ".") && r.OfErrors() {
-			continue
+		if listed(r) {
+			facts(&b, "", r.Name+" ("+r.Dim.String()+"): "+r.Help)
 		}
-		if b.Len() == 0 {
-			fmt.Fprintf(&b, "metrics of %s\n", name)
-		}
-		facts(&b, "", r.Name+" ("+r.Dim.String()+"): "+r.Help)
 	}
-	return b.String()
+	if b.Len() == 0 {
+		return ""
+	}
+	return heading + b.String()
 }
 
 // bySuffix explains the keys whose path ends in a dotted name: until.stable, search.precision.
