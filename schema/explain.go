@@ -47,7 +47,7 @@ func inDefaults(path string) int {
 	return 0
 }
 
-// matches compares a path with what a person wrote. Instead of NAME any name may stand, or none.
+// matches compares a path with what a person wrote. Any name, or none, matches NAME.
 func matches(have, want []string) bool {
 	if len(have) == 0 || len(want) == 0 {
 		return len(have) == len(want)
@@ -58,7 +58,7 @@ func matches(have, want []string) bool {
 	return have[0] == want[0] && matches(have[1:], want[1:])
 }
 
-// Keys is the dotted path of every key, in the order of the schema. What can stand at several places
+// Keys is the dotted path of every key, in the order of the schema. What several maps can have
 // (a target under `target` and `targets`, the keys of a stage under `defaults`) is listed at the
 // first.
 func Keys() []string {
@@ -120,7 +120,7 @@ func Types() []Type {
 	return all
 }
 
-// anyName stands in paths for a name that the plan chooses.
+// anyName replaces, in paths, a name that the plan chooses.
 const anyName = "NAME"
 
 // place is a property and where the schema describes it.

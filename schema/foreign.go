@@ -13,7 +13,7 @@ import (
 type foreignKey struct {
 	theirs string // separated by spaces, in lower case with _ between words
 	ours   string // the key that says it
-	line   string // a line to write; %s is the value that stands there
+	line   string // a line to write; %s is the value of their key
 	sample string // in place of a value that is no scalar
 }
 
@@ -89,7 +89,7 @@ func foreign(key string) (foreignKey, bool) {
 func (f foreignKey) local() bool { return slices.Contains([]string{"from", "to", "step"}, f.ours) }
 
 // translate says in d what a key of another tool is called here. all are the keys of the map in which
-// it stands.
+// it is.
 func (f foreignKey) translate(d *source.Diagnostic, e source.Entry, all []string) {
 	value := f.sample
 	if v := e.Value; v != nil && v.Kind == source.Scalar && v.Text != "" &&
@@ -109,14 +109,14 @@ func (f foreignKey) translate(d *source.Diagnostic, e source.Entry, all []string
 	d.Nearest, d.Allowed = "", nil
 	if slices.Contains(all, f.ours) {
 		if d.Nearest = f.ours; strings.HasPrefix(line, "target: ") || strings.HasPrefix(line, "load: ") ||
-			strings.HasPrefix(line, "output: ") { // it stands in that map already
+			strings.HasPrefix(line, "output: ") { // it is in that map already
 			return
 		}
 	}
 	d.Detail = fmt.Sprintf("`%s` is called `%s` here: %s", e.Key, f.ours, line)
 }
 
-// Foreign is what another tool's key is called here, and a line to write; "": it is no such key.
+// Foreign returns the key that another tool's key is called here, and a line to write; "": it is none.
 func Foreign(key string) (ours, line string) {
 	f, ok := foreign(key)
 	if !ok || f.local() {

@@ -8,12 +8,12 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// mostPlaces is of how many places a hint speaks: a key that may stand in more was hardly meant for
+// mostPlaces limits the places that a hint names: a key that more maps have was hardly meant for
 // one of them.
 const mostPlaces = 3
 
 // elsewhere says where a key belongs that the map at this place does not have: one level deeper,
-// beside a map that it stands in, or at the only place that there is for it. "": that is not clear.
+// beside a map that holds it, or at the only place that there is for it. "": that is not clear.
 func (r *reporter) elsewhere(at []string, key string) string {
 	base := r.keys(at)
 	if len(base) > 1 && base[0] == "profiles" { // it has the keys of a plan, and stages by their ids

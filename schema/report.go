@@ -23,7 +23,7 @@ func newReporter(root *source.Node) *reporter {
 	return &reporter{root: root, seen: map[string]bool{}, meant: map[string]bool{}, later: map[string]bool{}}
 }
 
-// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file
+// maxFound limits the mistakes that are listed: enough for any person, and a bound for what a broken file
 // can cost.
 const maxFound = 1000
 
@@ -208,7 +208,7 @@ func entries(n *source.Node) []source.Entry {
 	return n.Entries
 }
 
-// name says which map is meant: its key, or what it is.
+// name returns the title of a map, or else its key.
 func (r *reporter) name(v violation) string {
 	switch title := text(v.schema.Get("title")); {
 	case len(v.at) == 0:
@@ -268,7 +268,7 @@ func (r *reporter) keyPlace(at []string) (source.Pos, int) {
 	return r.root.KeyPos(source.JoinPointer(at...))
 }
 
-// valuePlace is that of a scalar, or the key of a map, a list or nothing.
+// valuePlace returns the place of a scalar, or of the key of a map, a list or nothing.
 func (r *reporter) valuePlace(v violation) (source.Pos, int) {
 	switch n := v.node; {
 	case n.Kind != source.Scalar:

@@ -171,7 +171,7 @@ func badText(v violation, name string) *source.Diagnostic {
 		" and _, and begins with a letter or digit.")
 }
 
-// condition is what a map in the place of a list of conditions was meant as.
+// condition returns the condition that a map in the place of a list of them was meant as.
 func condition(n *source.Node) string {
 	if len(n.Entries) > 0 && n.Entries[0].Value.Kind == source.Scalar && len(n.Entries[0].Value.Text) < 40 {
 		e := n.Entries[0]
@@ -231,7 +231,7 @@ func around(v violation) string {
 	return text(tree().At(source.JoinPointer(k[:len(k)-4]...)).Get("title"))
 }
 
-// kindOf is what a value is called whose schema has no title.
+// kindOf names a value whose schema has no title.
 func kindOf(schema *source.Node) string {
 	switch text(schema.Get("type")) {
 	case "object":
@@ -242,7 +242,7 @@ func kindOf(schema *source.Node) string {
 	return "another value"
 }
 
-// kind is what a node is, for people.
+// kind names the kind of a node, for people.
 func kind(n *source.Node) string {
 	switch n.JSON().(type) {
 	case map[string]any:

@@ -136,7 +136,7 @@ const (
 	MaxSteps  = 1000       // of one ramp
 )
 
-// Bound is the number that a min or max tag stands for: of MaxSlots its value, else what is written.
+// Bound returns the number of a min or max tag: the value of MaxSlots, else the text itself.
 func Bound(text string) string {
 	if text == "MaxSlots" {
 		return strconv.Itoa(MaxSlots)

@@ -41,7 +41,8 @@ type Replaced interface {
 // NewDecoder returns a decoder that knows of the mistakes found before.
 func NewDecoder(known source.Diagnostics, subs Replaced) *Decoder {
 	d := &Decoder{
-		Known: map[string]bool{}, above: map[string]bool{}, Lacks: map[string]bool{}, Spots: map[source.Pos]bool{},
+		Known: map[string]bool{}, above: map[string]bool{}, Lacks: map[string]bool{},
+		Spots: map[source.Pos]bool{},
 		stray: map[string][]source.Diagnostic{}, odd: map[source.Pos]source.Diagnostic{}, subs: subs,
 	}
 	d.Learn(known)

@@ -10,7 +10,7 @@ import (
 // Derived is an amount, or the expression over earlier results that gives it when its stage starts.
 type Derived[T Amount] struct {
 	V    T
-	Expr *source.Text // what stands between ${ and }
+	Expr *source.Text // the text between ${ and }
 }
 
 // Plain is the amount or the expression as data.

@@ -36,8 +36,9 @@ var Forms = sync.OnceValue(func() []*Form {
 		{
 			Name: "text", Title: "text",
 			Description: "Text. Numbers and true or false are taken as they are written.",
-			Kinds:       []string{"string", "number", "boolean"}, Examples: []any{"resnet50", "Bearer ${token}"},
-			read: readText,
+			Kinds:       []string{"string", "number", "boolean"},
+			Examples:    []any{"resnet50", "Bearer ${token}"},
+			read:        readText,
 		},
 		{
 			Name: "any", Title: "scalar", Description: "A scalar: its YAML type counts.",
@@ -65,8 +66,9 @@ var Forms = sync.OnceValue(func() []*Form {
 			read: readBool,
 		},
 		{
-			Name: "duration", Title: "duration", Description: "A time with its unit: ns, us, ms, s, m or min, h.",
-			Kinds: []string{"string"}, Pattern: source.DurationPattern, Units: []string{"s"},
+			Name: "duration", Title: "duration",
+			Description: "A time with its unit: ns, us, ms, s, m or min, h.",
+			Kinds:       []string{"string"}, Pattern: source.DurationPattern, Units: []string{"s"},
 			Examples: []any{"50ms", "1.5s", "1h30m", "${limit}"},
 			read:     readDuration,
 		},
@@ -79,9 +81,10 @@ var Forms = sync.OnceValue(func() []*Form {
 		},
 		{
 			Name: "ratio", Title: "ratio", Description: "A share in percent.",
-			Kinds: []string{"string"}, Pattern: decimal + ` *%`, Units: []string{"%"}, Examples: []any{"0.1%", "95%"},
-			units: map[string]scale{"%": {1, 100}},
-			read:  readQuantity[Ratio],
+			Kinds: []string{"string"}, Pattern: decimal + ` *%`, Units: []string{"%"},
+			Examples: []any{"0.1%", "95%"},
+			units:    map[string]scale{"%": {1, 100}},
+			read:     readQuantity[Ratio],
 		},
 		{
 			Name: "precision_int", Title: "int or ratio", Description: "A share in percent, or an amount.",
@@ -93,8 +96,8 @@ var Forms = sync.OnceValue(func() []*Form {
 		},
 		{
 			Name: "size", Title: "size", Description: "Bytes with a unit: B, kB, MB, GB, KiB, MiB, GiB.",
-			Kinds: []string{"string"}, Pattern: decimal + ` *(B|kB|KB|MB|GB|KiB|MiB|GiB)`, Units: []string{"B"},
-			Examples: []any{"64MiB", "1MB"},
+			Kinds: []string{"string"}, Pattern: decimal + ` *(B|kB|KB|MB|GB|KiB|MiB|GiB)`,
+			Units: []string{"B"}, Examples: []any{"64MiB", "1MB"},
 			units: map[string]scale{
 				"B": {1, 1}, "kB": {1e3, 1}, "KB": {1e3, 1}, "MB": {1e6, 1}, "GB": {1e9, 1},
 				"KiB": {1 << 10, 1}, "MiB": {1 << 20, 1}, "GiB": {1 << 30, 1},
@@ -118,8 +121,9 @@ var Forms = sync.OnceValue(func() []*Form {
 		{
 			Name: "connections", Title: "int or word",
 			Description: "per_slot, per_request, or a number shared by all slots.",
-			Kinds:       []string{"integer", "string"}, Pattern: `per_slot|per_request`, Examples: []any{"per_slot", 4},
-			read: readConnections,
+			Kinds:       []string{"integer", "string"}, Pattern: `per_slot|per_request`,
+			Examples: []any{"per_slot", 4},
+			read:     readConnections,
 		},
 		{
 			Name: "power", Title: "power", Description: "Watts with a unit: mW, W, kW.",
@@ -169,7 +173,7 @@ func (f *Form) Mistake(n *source.Node) *source.Diagnostic {
 	return m
 }
 
-// meant is what a value without a unit was likely meant to be; "": that is open.
+// meant returns what a value of a type without units was likely meant to be; "": unknown.
 func (f *Form) meant(n *source.Node) string {
 	text := strings.ToLower(n.Text)
 	switch f.Name {

@@ -13,9 +13,9 @@ import (
 //
 //	plan:"key"       the key of a map
 //	form:"scalar"    what the value is when it is written as a scalar, a list, or a map (with free keys,
-//	                 or told by has)
+//	                 or with the key of has)
 //	has:"key"        of several forms that are maps: the one that has this key
-//	inline:"true"    the fields of that struct stand in this one
+//	inline:"true"    the fields of that struct belong to this one
 //	words:"a b"      the words allowed
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
 //	streaming:"text" the default of a target that streams
@@ -86,7 +86,7 @@ type Item[T any] struct {
 	Value  *T
 }
 
-// mapping is what every *Dict is to the walks.
+// mapping is a *Dict of any type, for the walks.
 type mapping interface {
 	add(key string, pos source.Pos) any // a pointer to the new entry's value
 	each(visit func(key string, value reflect.Value))
@@ -115,7 +115,7 @@ func (m *Dict[T]) Items() []Item[T] {
 	return m.Entries
 }
 
-// Opaque is a part of the plan that is kept as it stands: what it means is known where it is used.
+// Opaque is a part of the plan that is kept as it is: what it means is known where it is used.
 type Opaque struct{ At Place }
 
 var (
@@ -138,7 +138,7 @@ type field struct {
 	words, with      []string
 }
 
-// layout is what the walks know of one struct.
+// layout holds the fields and unions of one struct.
 type layout struct {
 	fields []field
 	unions []union // those whose keys it has, each with the members that it has
@@ -216,7 +216,7 @@ func fieldOfKey(t reflect.Type, key string) (field, bool) {
 }
 
 // fieldOfForm finds the field that holds a value written as a scalar, list, or map. Of several maps it
-// is the one that is told by no key.
+// is the one without a key of its own.
 func fieldOfForm(t reflect.Type, form source.Kind) (field, bool) {
 	for _, f := range fields(t) {
 		if f.form == form && f.has == "" {

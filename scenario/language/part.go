@@ -34,7 +34,7 @@ func (p Part) follow() Part {
 	return p
 }
 
-// Kind is what the part is.
+// Kind returns the kind of the part.
 func (p Part) Kind() partKind {
 	switch v := p.follow().v; {
 	case !v.IsValid() || v.Kind() == reflect.Slice && v.IsNil():

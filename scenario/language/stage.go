@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Play is what a stage and `defaults` share.
+// Play holds the keys that a stage and `defaults` share.
 type Play struct {
 	// What the stage is for.
 	// Example: What customers see at noon.

@@ -47,7 +47,8 @@ func unions() []union {
 		},
 		{
 			name: "target", in: of(reflect.TypeFor[Plan]()), keys: []string{"target", "targets"},
-			none: "write where to send requests:\n  target: {backend: triton, url: \"grpc://localhost:8001\", model: NAME}",
+			none: "write where to send requests:\n" +
+				"  target: {backend: triton, url: \"grpc://localhost:8001\", model: NAME}",
 		},
 		{name: "data", in: of(reflect.TypeFor[Plan]()), keys: []string{"data", "datasets"}, optional: true},
 		{
@@ -55,7 +56,8 @@ func unions() []union {
 			none: "write `that: EXPRESSION`, or `slo: NAME` with a name from `slos`",
 		},
 		{
-			name: "action", in: of(reflect.TypeFor[Action]()), keys: []string{"load_model", "unload_model", "call"},
+			name: "action", in: of(reflect.TypeFor[Action]()),
+			keys: []string{"load_model", "unload_model", "call"},
 			none: "write one of these:\n  - load_model: NAME\n  - unload_model: NAME\n  - call: POST /path",
 		},
 		{
@@ -66,11 +68,14 @@ func unions() []union {
 			name: "step", in: of(reflect.TypeFor[Levels[int64]](), reflect.TypeFor[Levels[Rate]]()),
 			keys: []string{"step", "factor"}, optional: true,
 		},
-		{name: "generator", in: of(reflect.TypeFor[Generator]()), keys: []string{"length", "one_of", "file"}, optional: true},
+		{
+			name: "generator", in: of(reflect.TypeFor[Generator]()),
+			keys: []string{"length", "one_of", "file"}, optional: true,
+		},
 	}
 }
 
-// unionsOf lists the unions whose keys stand in t, each with the members that t has.
+// unionsOf lists the unions whose keys t has, each with the members that t has.
 func unionsOf(t reflect.Type) []union { return layouts()[t].unions }
 
 func readUnions(t reflect.Type, own []field) []union {

@@ -7,7 +7,7 @@ type Code struct{ Name, Help string }
 // Codes lists the codes of every diagnostic there is, over all packages; a test finds each in the code.
 func Codes() []Code {
 	return []Code{
-		{"alias-loop", "A YAML alias stands inside what it names. Write the value out."},
+		{"alias-loop", "A YAML alias is used inside what it names. Write the value out."},
 		{
 			"all-holds",
 			"The ramp has several holds, and the metric is taken over all of them together. " +
@@ -262,7 +262,7 @@ func Codes() []Code {
 		{"tensor", "A tensor of the data does not fit the model: datatype, shape or number of elements."},
 		{
 			"text-in-expression",
-			"A text stands where a number with a unit is wanted. Text never changes the meaning " +
+			"A text is written where a number with a unit is wanted. Text never changes the meaning " +
 				"of an expression.",
 		},
 		{

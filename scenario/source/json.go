@@ -50,7 +50,7 @@ type (
 )
 
 // JSON is the diagnostics for programs, in the shape of `terraform validate -json`, with code, path,
-// allowed and nearest added to each. values, if any, stand beside them.
+// allowed and nearest added to each. values, if any, come after them.
 func JSON(ds Diagnostics, sources Sources, values any) ([]byte, error) {
 	report := jsonReport{
 		FormatVersion: "1.0", Valid: !ds.HasErrors(), Diagnostics: []jsonDiagnostic{},

@@ -7,7 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// valuePos is where a value itself begins. The library gives the place of an anchor or tag before it.
+// valuePos returns the place at which a value itself begins. The library gives the place of an anchor
+// or tag before it.
 func (p *parser) valuePos(y *yaml.Node) Pos {
 	pos := p.inside(Pos{File: p.file, Line: y.Line, Column: y.Column})
 	if y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 || y.Kind == yaml.AliasNode {
@@ -32,8 +33,8 @@ func (p *parser) valuePos(y *yaml.Node) Pos {
 	}
 }
 
-// runs finds where the characters of a scalar stand by reading text and source side by side. It is nil
-// if the text stands in one piece. A character written as an escape stands where its backslash does.
+// runs finds the places of the characters of a scalar by reading text and source side by side. It is nil
+// if the text is in one piece. The place of a character written as an escape is that of its backslash.
 func (p *parser) runs(n *Node) []Run {
 	c := cursor{lines: p.lines, line: n.Pos.Line, rest: p.lineRunes(n.Pos.Line)}
 	c.skip(n.Pos.Column - 1)
@@ -57,7 +58,7 @@ func (p *parser) runs(n *Node) []Run {
 	return c.match(text, quote, indent, p.file)
 }
 
-// blockIndent is how many blanks stand before the text of a block scalar: those of its first line that
+// blockIndent counts the blanks before the text of a block scalar: those of its first line that
 // is not blank, or of its text if that begins with blanks itself (an indentation indicator says so).
 func (p *parser) blockIndent(n *Node) int {
 	for line := n.Pos.Line + 1; line <= p.lines.count(); line++ {
@@ -115,7 +116,7 @@ func (c *cursor) nextLine(indent int) {
 // match pairs text with source. quote is the quotation mark, 0 for plain and block scalars.
 func (c *cursor) match(text []rune, quote rune, indent int, file string) []Run {
 	var runs []Run
-	next := Pos{} // where the next character stands if it follows the one before
+	next := Pos{} // place of the next character if it follows the one before
 	for i := 0; i < len(text); i++ {
 		width := 1
 		if quote == '"' {
@@ -159,7 +160,7 @@ func (c *cursor) folds(r rune, flow bool) bool {
 		!slices.ContainsFunc(c.rest, func(r rune) bool { return r != ' ' && r != '\t' })
 }
 
-// continued skips a backslash at the end of a line of a double-quoted scalar, which stands for nothing.
+// continued skips a backslash at the end of a line of a double-quoted scalar, which means nothing.
 func (c *cursor) continued() {
 	if len(c.rest) == 1 && c.rest[0] == '\\' {
 		c.nextLine(0)
@@ -167,7 +168,7 @@ func (c *cursor) continued() {
 	}
 }
 
-// escape is how many characters of source stand for one of the text here; 0 if none do.
+// escape counts the characters of source that make one of the text here; 0: they make none.
 func (c *cursor) escape(quote rune) int {
 	if len(c.rest) < 2 {
 		return 0

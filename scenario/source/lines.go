@@ -28,7 +28,7 @@ func splitLines(data []byte) lines {
 	return l
 }
 
-// breakLength is how many bytes long the line break at the start of b is; 0 if there is none.
+// breakLength returns the bytes of the line break at the start of b; 0: there is none.
 func breakLength(b []byte) int {
 	switch {
 	case b[0] == '\r' && len(b) > 1 && b[1] == '\n':
@@ -63,7 +63,7 @@ func (l lines) text(n int) string {
 	return string(line)
 }
 
-// byteOffset is where a character of a line begins in the file. Columns beyond the line's end count as
+// byteOffset returns the offset in the file of a character of a line. Columns beyond the line's end count as
 // the end.
 func (l lines) byteOffset(line, column int) int {
 	if line < 1 || line > len(l.starts) {

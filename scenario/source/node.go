@@ -53,7 +53,7 @@ func (n *Node) child(token string) *Node {
 	return nil
 }
 
-// KeyPos is where the key that a JSON pointer ends in stands and how many characters it has. An item
+// KeyPos returns the place of the key that a JSON pointer ends in, and its characters. An item
 // of a list has no key: its own position and width 0 are given. A pointer that leads nowhere gives the
 // zero Pos.
 func (n *Node) KeyPos(pointer string) (Pos, int) {
@@ -93,7 +93,7 @@ func (n *Node) Clone() *Node {
 	return &c
 }
 
-// number is what counts as a number in a plan: JSON's grammar. So 010, 0x10, 1_000, .5, 5. and +5 are
+// number is the form of numbers in a plan: JSON's grammar. So 010, 0x10, 1_000, .5, 5. and +5 are
 // text, which no numeric key accepts: what YAML makes of them differs between versions and would
 // surprise.
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)

@@ -49,7 +49,7 @@ func (p *parser) lineRunes(n int) []rune {
 	return p.runes
 }
 
-// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file
+// maxFound limits the mistakes that are listed: enough for any person, and a bound for what a broken file
 // can cost.
 const maxFound = 1000
 
@@ -64,7 +64,7 @@ func (p *parser) report(d Diagnostic) {
 	p.found = append(p.found, d)
 }
 
-// inside moves a position into the text: the library adds a line break at the end, and stands behind it.
+// inside moves a position into the text: the library adds a line break at the end, and is then behind it.
 func (p *parser) inside(pos Pos) Pos {
 	if pos.Line > p.lines.count() {
 		pos.Line, pos.Column = p.lines.count(), MaxBytes

@@ -64,7 +64,7 @@ var (
 
 // NearestQuantity is how a number with a unit was likely meant that is not written as quantities are:
 // "10 sec" is 10s, "100rps" is 100/s, "1,000 requests" is 1000 requests, ".5ms" is 0.5ms. "" is none,
-// or that it stands so already. Whether such a unit fits where the text stands is for the caller to
+// or that it is written so already. Whether such a unit fits the key is for the caller to
 // see.
 func NearestQuantity(text string) string {
 	m := loose.FindStringSubmatch(strings.TrimSpace(text))
@@ -107,7 +107,7 @@ func times(word string) float64 {
 	return 1
 }
 
-// nearestUnit is the unit that a word stands for, as it follows its number.
+// nearestUnit returns the unit that a word means, as it follows its number.
 func nearestUnit(word string) (unit string, ok bool) {
 	lower := strings.ToLower(word)
 	if over, per, found := strings.Cut(lower, "/"); found {

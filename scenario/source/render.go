@@ -169,7 +169,7 @@ func visible(text string) string {
 	return b.String()
 }
 
-// cells is how many columns of a terminal text takes.
+// cells counts the columns of a terminal that text takes.
 func cells(text string) int {
 	n := 0
 	for _, r := range text {
@@ -178,7 +178,7 @@ func cells(text string) int {
 	return n
 }
 
-// cellsOf is how many columns of a terminal a character takes: wide East Asian characters and emoji
+// cellsOf counts the columns of a terminal that a character takes: wide East Asian characters and emoji
 // two, combining marks none.
 func cellsOf(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {

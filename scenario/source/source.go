@@ -1,4 +1,4 @@
-// Package source turns the bytes of a plan into YAML nodes that know where they stand, and holds the
+// Package source turns the bytes of a plan into YAML nodes with their places, and holds the
 // one form of a mistake that is shown to a person: Diagnostic.
 //
 // It is not: a schema, a decoder, a place that knows any key of a plan.
@@ -12,7 +12,7 @@ type Pos struct {
 	Column int
 }
 
-// Kind is what a node is in YAML.
+// Kind is the kind of a node in YAML.
 type Kind uint8
 
 // The kinds of node. Null is a scalar without a value (`~`, `null`, or nothing).
@@ -34,12 +34,12 @@ type Node struct {
 	Pos     Pos     // of an expanded alias and all that is under it: where the alias is used
 	Entries []Entry // of a Map, in document order; keys are unique
 	Items   []*Node // of a List
-	Runs    []Run   // where the pieces of Text stand, unless it stands in one piece; see Text.At
+	Runs    []Run   // the places of the pieces of Text, unless it is one piece; see Text.At
 	Comment string  // of a plain scalar: the comment that ends its line
 	Anchor  Pos     // of what an alias brought: where it is written, while Pos is where it is used; else zero
 }
 
-// Run says that the text of a scalar from character Offset on stands at Pos, up to the next run.
+// Run is the place of the text of a scalar from character Offset on, up to the next run.
 type Run struct {
 	Offset int
 	Pos    Pos

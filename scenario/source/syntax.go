@@ -148,7 +148,7 @@ func (p *parser) unquotedVariable(from int) Pos {
 	return Pos{}
 }
 
-// find is where a pattern first stands, from a line on.
+// find returns the first place of a pattern, from a line on.
 func (p *parser) find(pattern *regexp.Regexp, from int) Pos {
 	for n := from; n <= p.lines.count(); n++ {
 		text := p.lines.text(n)

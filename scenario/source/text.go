@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a piece of the plan in another grammar (an expression) and where it stands.
+// Text is a piece of the plan in another grammar (an expression) and its place.
 type Text struct {
 	Text string
 	Pos  Pos    // of its first character, inside any quotes
@@ -18,10 +18,10 @@ func (n *Node) AsText(path string) Text {
 	return Text{Text: n.Text, Pos: n.textPos(0), Path: path, Node: n}
 }
 
-// textPos is where character offset of the node's text stands.
+// textPos returns the place of character offset of the node's text.
 func (n *Node) textPos(offset int) Pos {
 	if n.Anchor != (Pos{}) {
-		return n.Pos // the text stands elsewhere; its use is all that there is here
+		return n.Pos // the text is written elsewhere; only its use is here
 	}
 	at := Run{Pos: n.Pos}
 	if n.Quoted {
@@ -34,7 +34,7 @@ func (n *Node) textPos(offset int) Pos {
 	return at.Pos
 }
 
-// At is where character offset of the text stands, following block scalars to the lines below and
+// At returns the place of character offset of the text, following block scalars to the lines below and
 // skipping escapes. The offset may be the text's length, the place after its end. Offsets outside are
 // moved to the nearest end.
 func (t Text) At(offset int) Pos {

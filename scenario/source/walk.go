@@ -71,7 +71,7 @@ func (w *walker) node(y *yaml.Node, depth int) *Node {
 	return n
 }
 
-// place makes a node that stands where y does. Until more is known it is a null.
+// place makes a node at the place of y. Until more is known it is a null.
 func (w *walker) place(y *yaml.Node) *Node {
 	at := w.valuePos(y)
 	if w.use != (Pos{}) {
@@ -143,7 +143,7 @@ func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
 }
 
 // plainNumber reports whether a key is a number in the one form that no version of YAML reads
-// differently, such as the values of a dist: {8: 1, 0.5: 3}. It is then the text that stands there.
+// differently, such as the values of a dist: {8: 1, 0.5: 3}. It is then the text that is written.
 func plainNumber(key string) bool {
 	whole, fraction, point := strings.Cut(strings.TrimPrefix(key, "-"), ".")
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -153,8 +153,8 @@ func mapOf(items object, names string) object {
 	return append(o, member{"additionalProperties", items})
 }
 
-// either is a value whose form is told by its YAML type. A form that is nil is not there. One of the
-// conditions holds for any value, so that a mistake gives one complaint and not one for each form.
+// either is a value whose form follows from its YAML type. A form that is nil is not there. One of the
+// conditions holds for any value, so that a mistake is reported once and not for each form.
 func either(title string, scalar, list, table object) object {
 	var forms []object
 	rest := []string{}

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// doc is what the comment of a field says: what the key means, and values that a plan could hold. A
+// doc holds the comment of a field: what the key means, and values that a plan could hold. A
 // field of a generic struct has a second example, for types whose values have a unit.
 type doc struct {
 	description string

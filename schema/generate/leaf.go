@@ -2,7 +2,7 @@ package main
 
 import "github.com/sluice-bench/sluice/scenario/language"
 
-// variable is what may stand for any scalar: one ${…}.
+// variable is the pattern of a variable, which may replace any scalar: one ${…}.
 const variable = `\$\{.+\}`
 
 // scalarDef is the definition of a type of scalars. One with texts has a pattern; others have types

@@ -83,7 +83,7 @@ func overlay(schema object, maps map[string]bool) object {
 	return out
 }
 
-// nullable lets null stand for every property.
+// nullable allows null for every property.
 func nullable(properties object, maps map[string]bool) object {
 	return properties.values(func(o object) object { return orNull(overlay(o, maps)) })
 }

@@ -23,7 +23,7 @@ func pruned(root object) (plan, profiles object) {
 	return small(plan), small(profiles)
 }
 
-// small is what a schema says in less.
+// small returns a smaller schema that decides the same.
 func small(root object) object {
 	defs := root.get("$defs").(object).values(prune)
 	root = prune(root.without("$defs")).with(member{"$schema", "http://json-schema.org/draft-07/schema#"})

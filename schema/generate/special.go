@@ -77,7 +77,7 @@ func matrix() object {
 // planKeys are the keys of a plan.
 func (g generator) planKeys() []key { return g.keys(reflect.TypeFor[language.Plan]()) }
 
-// profileVariable is what a profile may say about a variable.
+// profileVariable is the schema of a variable in a profile.
 func profileVariable() object {
 	return closed("map",
 		key{name: "default", schema: ref("any"), example: "50ms", description: "The value when nothing sets it."},

@@ -18,7 +18,7 @@ import (
 //
 //	def:"levels_$"       the definition of the map that it is
 //	name:"stage"         what such a map is called; "map" without it
-//	union:"assertion"    the definition of all its forms; without it they stand where they are used
+//	union:"assertion"    the definition of all its forms; without it they are written where they are used
 //	title:"word or map"  what its forms are called together
 //
 // and two tags of fields are for the schema alone: least:"1" (items of a list), names:"var" or
@@ -70,7 +70,7 @@ func tagOf(t reflect.Type, tag string) string {
 	return text
 }
 
-// titleOfMap is what a struct is called where it is a map.
+// titleOfMap returns the title of a struct that is a map.
 func titleOfMap(t reflect.Type) string {
 	if name := tagOf(t, "name"); name != "" {
 		return name
