@@ -31,7 +31,9 @@ const (
 )
 
 // Forms lists the types of scalars.
-var Forms = sync.OnceValue(func() []*Form {
+func Forms() []*Form { return forms() }
+
+var forms = sync.OnceValue(func() []*Form {
 	return []*Form{
 		{
 			Name: "text", Title: "text",
@@ -152,7 +154,11 @@ func (f *Form) Mistake(n *source.Node) *source.Diagnostic {
 		return m.Among(f.meant(n), nil)
 	}
 	m.Summary = fmt.Sprintf("%q is not a %s", n.Text, f.Name)
-	m.Detail += " " + f.Sample()
+	var examples []string
+	for _, e := range f.Examples {
+		examples = append(examples, fmt.Sprint(e))
+	}
+	m.Detail += " For example: " + strings.Join(examples, ", ") + "."
 	switch {
 	case !IsDecimal(n.Text):
 		if meant := source.NearestQuantity(n.Text); f.pattern().MatchString(meant) {
@@ -199,15 +205,6 @@ func (f *Form) meant(n *source.Node) string {
 		return source.Nearest(n.Text, []string{"per_slot", "per_request"})
 	}
 	return ""
-}
-
-// Sample names the examples in a sentence.
-func (f *Form) Sample() string {
-	var texts []string
-	for _, e := range f.Examples {
-		texts = append(texts, fmt.Sprint(e))
-	}
-	return "For example: " + strings.Join(texts, ", ") + "."
 }
 
 func (f *Form) pattern() *regexp.Regexp { return regexp.MustCompile(`^(?:` + f.Pattern + `)$`) }
