@@ -254,10 +254,11 @@ func (s *Samples) row(k *TrialWriter, x *backends.Sample) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
+	form := jsonLine
 	if s.o.Table == "csv" {
-		return s.table.line(k.csvLine(s.table.buffer[:0], x))
+		form = csvLine
 	}
-	return s.table.line(k.jsonLine(s.table.buffer[:0], x))
+	return s.table.line(k.line(s.table.buffer[:0], form, x))
 }
 
 // begin creates the table, if necessary.
@@ -266,7 +267,7 @@ func (s *Samples) begin() (err error) {
 		return nil
 	}
 	if s.table, err = newSpool(s.dir, "samples."+s.o.Table); err == nil && s.o.Table == "csv" {
-		err = s.table.line(samplesHeader())
+		err = s.table.line((&TrialWriter{of: s}).line(nil, csvHeader, &backends.Sample{}))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,11 +29,13 @@ var sampleTimes = []struct {
 	{"connect", func(s *backends.Sample) int64 { return s.Connect }},
 }
 
-// sampleFlags are the words of flags, in the order of output.
-var sampleFlags = []struct {
+type flagWord struct {
 	flag backends.Flags
 	word string
-}{
+}
+
+// sampleFlags are the words of flags, in the order of output.
+var sampleFlags = []flagWord{
 	{backends.Warmup, "warmup"},
 	{backends.Reused, "reused"},
 	{backends.Redialled, "redialled"},
@@ -47,72 +50,138 @@ var sampleFlags = []struct {
 	{backends.Ahead, "ahead"},
 }
 
-func samplesHeader() []byte {
-	names := []string{"node", "trial", "mix", "n", "row", "items", "sequence_id", "class", "status"}
-	for _, t := range sampleTimes {
-		names = append(names, t.name+"_ns")
-	}
-	names = append(names, "bytes_sent", "bytes_received", "responses", "response_times_ns", "flags", "note")
-	return []byte(strings.Join(names, ",") + "\n")
+// sampleLine is a line that is being written.
+type sampleLine struct {
+	form lineForm
+	b    []byte
+	n    int // fields so far
 }
 
-func (k *TrialWriter) mix(s *backends.Sample) string {
+// lineForm is the form of a line.
+type lineForm uint8
+
+const (
+	csvHeader lineForm = iota // the names of the columns
+	csvLine
+	jsonLine
+)
+
+// field begins a field and reports whether its value follows: a field that is not there is an empty
+// cell, or left out.
+func (l *sampleLine) field(name string, there bool) bool {
+	if l.form == jsonLine && !there {
+		return false
+	}
+	if l.n++; l.n > 1 {
+		l.b = append(l.b, ',')
+	}
+	switch l.form {
+	case csvHeader:
+		l.b = append(l.b, name...)
+		return false
+	case jsonLine:
+		l.b = append(append(append(l.b, '"'), name...), `":`...)
+	case csvLine:
+	}
+	return there
+}
+
+func (l *sampleLine) text(name, text string, there bool) {
+	switch {
+	case !l.field(name, there):
+	case l.form == jsonLine:
+		l.b = appendText(l.b, text)
+	default:
+		l.b = appendCell(l.b, text)
+	}
+}
+
+func (l *sampleLine) number(name string, n int64) {
+	if l.field(name, true) {
+		l.b = strconv.AppendInt(l.b, n, 10)
+	}
+}
+
+func (l *sampleLine) unsigned(name string, n uint64, there bool) {
+	if l.field(name, there) {
+		l.b = strconv.AppendUint(l.b, n, 10)
+	}
+}
+
+// time writes a time in ns, or in s.
+func (l *sampleLine) time(ns int64) {
+	if l.form == jsonLine {
+		l.b = appendSeconds(l.b, ns)
+	} else {
+		l.b = strconv.AppendInt(l.b, ns, 10)
+	}
+}
+
+// line appends the line of a request to b.
+func (k *TrialWriter) line(b []byte, form lineForm, s *backends.Sample) []byte {
+	l := sampleLine{form: form, b: b}
+	open, between, end, quote := "", " ", "", "" // of lists and their words
+	if form == jsonLine {
+		l.b = append(l.b, '{')
+		open, between, end, quote = "[", ",", "]", `"`
+	}
+	mix := ""
 	if int(s.Entry) < len(k.trial.Mix) {
-		return k.trial.Mix[s.Entry]
+		mix = k.of.mask(k.trial.Mix[s.Entry])
 	}
-	return ""
-}
-
-func flagWords(b []byte, f backends.Flags) []byte {
-	for _, w := range sampleFlags {
-		if f&w.flag == 0 {
-			continue
+	l.text("node", k.of.mask(k.trial.Node), true)
+	l.number("trial", int64(k.trial.Number))
+	l.text("mix", mix, mix != "")
+	l.unsigned("n", s.N, true)
+	l.number("row", int64(s.Row))
+	l.number("items", int64(s.Items))
+	l.unsigned("sequence_id", s.Sequence, s.Sequence != 0)
+	l.text("class", s.Class.String(), true)
+	l.number("status", int64(s.Status))
+	for i := range sampleTimes {
+		t := &sampleTimes[i]
+		name := t.name
+		if form == csvHeader {
+			name += "_ns"
 		}
-		if len(b) > 0 && b[len(b)-1] != ',' {
-			b = append(b, ' ')
+		if v := t.of(s); l.field(name, v != 0) {
+			l.time(v)
 		}
-		b = append(b, w.word...)
 	}
-	return b
-}
-
-func (k *TrialWriter) csvLine(b []byte, s *backends.Sample) []byte {
-	comma := func() { b = append(b, ',') }
-	number := func(n int64) { b = strconv.AppendInt(b, n, 10); comma() }
-	cell := func(text string) { b = appendCell(b, text); comma() }
-	cell(k.of.mask(k.trial.Node))
-	number(int64(k.trial.Number))
-	cell(k.of.mask(k.mix(s)))
-	b = strconv.AppendUint(b, s.N, 10)
-	comma()
-	number(int64(s.Row))
-	number(int64(s.Items))
-	if s.Sequence != 0 {
-		b = strconv.AppendUint(b, s.Sequence, 10)
+	l.number("bytes_sent", s.BytesSent)
+	l.number("bytes_received", s.BytesReceived)
+	l.number("responses", int64(s.Responses))
+	times := "response_times"
+	if form == csvHeader {
+		times += "_ns"
 	}
-	comma()
-	cell(s.Class.String())
-	number(int64(s.Status))
-	for _, t := range sampleTimes {
-		if v := t.of(s); v != 0 {
-			b = strconv.AppendInt(b, v, 10)
+	if l.field(times, len(s.Events) > 0) {
+		l.b = append(l.b, open...)
+		for i, e := range s.Events {
+			if i > 0 {
+				l.b = append(l.b, between...)
+			}
+			l.time(e.At)
 		}
-		comma()
+		l.b = append(l.b, end...)
 	}
-	number(s.BytesSent)
-	number(s.BytesReceived)
-	number(int64(s.Responses))
-	for i, e := range s.Events {
-		if i > 0 {
-			b = append(b, ' ')
+	isSet := func(w flagWord) bool { return s.Flags&w.flag != 0 }
+	if l.field("flags", slices.ContainsFunc(sampleFlags, isSet)) {
+		before := open
+		for _, w := range sampleFlags {
+			if isSet(w) {
+				l.b = append(append(append(append(l.b, before...), quote...), w.word...), quote...)
+				before = between
+			}
 		}
-		b = strconv.AppendInt(b, e.At, 10)
+		l.b = append(l.b, end...)
 	}
-	comma()
-	b = flagWords(b, s.Flags)
-	comma()
-	b = appendCell(b, k.of.mask(string(s.Note)))
-	return append(b, '\n')
+	note := clean.Line(k.of.mask(string(s.Note)))
+	l.text("note", note, len(s.Note) > 0)
+	if form == jsonLine {
+		l.b = append(l.b, '}')
+	}
+	return append(l.b, '\n')
 }
 
 // appendCell appends a text as a cell of a CSV, on one line.
@@ -122,44 +191,6 @@ func appendCell(b []byte, text string) []byte {
 		return append(b, text...)
 	}
 	return append(append(append(b, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
-}
-
-func (k *TrialWriter) jsonLine(b []byte, s *backends.Sample) []byte {
-	b = appendText(append(b, `{"node":`...), k.of.mask(k.trial.Node))
-	b = strconv.AppendInt(append(b, `,"trial":`...), int64(k.trial.Number), 10)
-	if mix := k.of.mask(k.mix(s)); mix != "" {
-		b = appendText(append(b, `,"mix":`...), mix)
-	}
-	b = strconv.AppendUint(append(b, `,"n":`...), s.N, 10)
-	b = strconv.AppendUint(append(b, `,"row":`...), uint64(s.Row), 10)
-	b = strconv.AppendUint(append(b, `,"items":`...), uint64(s.Items), 10)
-	if s.Sequence != 0 {
-		b = strconv.AppendUint(append(b, `,"sequence_id":`...), s.Sequence, 10)
-	}
-	b = appendText(append(b, `,"class":`...), s.Class.String())
-	b = strconv.AppendInt(append(b, `,"status":`...), int64(s.Status), 10)
-	for _, t := range sampleTimes {
-		if v := t.of(s); v != 0 {
-			b = appendSeconds(append(append(append(b, `,"`...), t.name...), `":`...), v)
-		}
-	}
-	b = strconv.AppendInt(append(b, `,"bytes_sent":`...), s.BytesSent, 10)
-	b = strconv.AppendInt(append(b, `,"bytes_received":`...), s.BytesReceived, 10)
-	b = strconv.AppendUint(append(b, `,"responses":`...), uint64(s.Responses), 10)
-	for i, e := range s.Events {
-		b = append(b, [2]string{`,"response_times":[`, ","}[min(i, 1)]...)
-		b = appendSeconds(b, e.At)
-	}
-	if len(s.Events) > 0 {
-		b = append(b, ']')
-	}
-	if words := strings.Fields(string(flagWords(nil, s.Flags))); len(words) > 0 {
-		b = append(append(append(b, `,"flags":["`...), strings.Join(words, `","`)...), `"]`...)
-	}
-	if len(s.Note) > 0 {
-		b = appendText(append(b, `,"note":`...), clean.Line(k.of.mask(string(s.Note))))
-	}
-	return append(b, "}\n"...)
 }
 
 // appendSeconds appends ns as s, with all digits.
