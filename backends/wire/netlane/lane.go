@@ -36,14 +36,7 @@ type lane struct {
 	word   word
 	wakeup chan struct{} // one token: a request was posted, or the lane was closed
 
-	// The request. Send writes it before it sets a state in which Recv reads it.
-	slot       int
-	call       *backends.Call
-	fields     backends.Fields
-	sample     *backends.Sample
-	maybeStale bool  // the connection may have been closed before this request was written
-	writeErr   error // error of the write; set by Send before the state sent
-
+	request
 	active atomic.Int64 // time of the last byte sent or received
 
 	recvWaits atomic.Bool   // Recv waits for the end of Send's write …
@@ -57,21 +50,34 @@ type lane struct {
 	closed atomic.Bool
 
 	// The fields below belong to Recv.
-	buf    []byte
-	redial bool   // replace the connection that was lost while idle
-	unfed  []byte // read but not fed to the wire yet
-	readAt int64
-	// readErr is the error of that read. full: the wire waits until the caller has taken the sample's
-	// events.
-	readErr error
-	full    bool
-	silent  int // consecutive requests whose connection was closed without a reply byte
-	dials   int // connections dialled so far
-	wire    backends.Wire
+	input
+	redial bool // replace the connection that was lost while idle
+	silent int  // consecutive requests whose connection was closed without a reply byte
+	dials  int  // connections dialled so far
+	wire   backends.Wire
 
 	out output // belongs to the goroutine that sends
 
 	member // set in a bundle
+}
+
+// request is the request in flight. Send writes it before it sets a state in which Recv reads it.
+type request struct {
+	slot       int
+	call       *backends.Call
+	fields     backends.Fields
+	sample     *backends.Sample
+	maybeStale bool  // the connection may have been closed before this request was written
+	writeErr   error // error of the write; set by Send before the state sent
+}
+
+// input holds the bytes of one read.
+type input struct {
+	buf     []byte
+	unfed   []byte // not fed to the wire yet
+	readAt  int64
+	readErr error
+	full    bool // the wire waits until the caller has taken the sample's events
 }
 
 // member connects a lane to its bundle; outside a bundle all fields are zero.
@@ -116,7 +122,8 @@ func newWord(gen uint32, state uint64) uint64 { return uint64(gen)<<32 | state }
 
 func newLane(o *Options) *lane {
 	return &lane{
-		o: o, wakeup: make(chan struct{}, 1), sendDone: make(chan struct{}, 1), buf: make([]byte, 8<<10),
+		o: o, wakeup: make(chan struct{}, 1), sendDone: make(chan struct{}, 1),
+		input: input{buf: make([]byte, 8<<10)},
 	}
 }
 
