@@ -28,8 +28,9 @@
 // A connection carries at most as many lanes as the server allows concurrent streams
 // (MAX_CONCURRENT_STREAMS): further streams get other connections, and set-up fails if the plan
 // fixes the number of connections. If the server lowers its limit later, a stream that is reopened
-// moves to another connection, one that cannot be opened within the connect timeout ends its
-// request as dial, and a unary call on a shared connection waits in Send, which is in its latency.
+// moves to another connection, at the end of the connect timeout if the limit falls meanwhile; one
+// that no connection can take ends its request as dial; and a unary call on a shared connection
+// waits in Send, which is in its latency.
 // A call with more header bytes than the server allows (MAX_HEADER_LIST_SIZE) is not sent: class
 // write.
 //

@@ -342,6 +342,36 @@ func TestStreamLimitLowered(t *testing.T) {
 	}
 }
 
+// TestStreamLimitLoweredWhileOpening: a stream whose connection was chosen before the lower limit came
+// is opened on another one, at the end of the connect timeout.
+func TestStreamLimitLoweredWhileOpening(t *testing.T) {
+	s := newLimited(t, streamsLimit(100))
+	p := s.pool(0)
+	lanes, err := s.lanes(p, true, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := &p.shared[0].latest.Load().streamLimit
+	s.set(streamsLimit(1))
+	for limit.Load() != 1 {
+		time.Sleep(time.Millisecond) //nolint:forbidigo // until the setting comes
+	}
+	limit.Store(100) // as if it came after the next choice of a connection
+	timer := time.AfterFunc(300*time.Millisecond, func() { limit.Store(1) })
+	defer timer.Stop()
+	for ended := false; !ended; { // its stream, so that it opens another
+		ended = s.ask(p, lanes[0], 0).Class != backends.OK
+	}
+	if x := s.ask(p, lanes[0], 20*time.Second); x.Class != backends.OK {
+		t.Errorf("%v %s", x.Class, x.Note)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.shared) != 2 || p.shared[0].users != 1 || p.shared[1].users != 1 {
+		t.Errorf("%d connections, want 2 with a lane each", len(p.shared))
+	}
+}
+
 // TestHeaderListLimit: a request whose fields have more bytes than the server takes is not sent,
 // and says so.
 func TestHeaderListLimit(t *testing.T) {
