@@ -102,7 +102,7 @@ func (p *player) finishStep(sl *slot, t *feed.Turn) {
 		p.finish(sl)
 		return
 	}
-	s, live := sl.sample, sl.seq
+	s, q := sl.sample, sl.seq
 	f := outcomeOf(s, &sl.fields)
 	if f != continues && f != ended && s.Class.Failed() {
 		s.Dropped = sl.stepsLeft
@@ -114,16 +114,16 @@ func (p *player) finishStep(sl *slot, t *feed.Turn) {
 		return
 	case ended:
 	case needsEnd:
-		if p.src.Finish(live.number, t) {
+		if p.src.Finish(q.number, t) {
 			p.sendEnd(sl, t)
 		}
 	case neverBegan:
-		p.src.Finish(live.number, t)
+		p.src.Finish(q.number, t)
 	case endUnknown:
 		t.Call, t.Fields, t.Left = call, backends.Fields{Sequence: fields.Sequence, End: true}, 0
 		p.sendEnd(sl, t)
 	}
-	live.open = false
+	q.open = false
 }
 
 // endOpenSequence ends the sequence that is open on an idle slot. Not for a pacer, which must not
