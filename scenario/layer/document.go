@@ -44,10 +44,8 @@ type Document struct {
 	Subs      *Substitution
 	Diags     source.Diagnostics
 
-	text    []byte // of the file
-	layers  *layers
-	uppers  []upper        // trees that were laid over others
-	covered []*source.Node // trees that something was laid over
+	text   []byte // of the file
+	layers *layers
 }
 
 // ReadDocument reads the text of a plan, and the plans that it extends. Without a document the
@@ -64,7 +62,7 @@ func ReadDocument(file string, data []byte, o Overrides) (*Document, source.Diag
 		File: file, Dir: filepath.Dir(file), layers: newLayers(), Diags: diags, Overrides: o,
 		text: data,
 	}
-	r.Root = r.extend(root, []string{file})
+	r.Root = r.layers.extend(root, []string{file})
 	return r, nil
 }
 
@@ -81,11 +79,12 @@ func leavesHole(d source.Diagnostic) bool {
 // still in the tree that it returns.
 func (r *Document) Merge() *source.Node {
 	o := r.Overrides
-	r.profile(o.Profiles)
+	r.Profiles = r.Root.Get("profiles")
+	r.Root = r.layers.profile(r.Root, o.Profiles)
 	r.Diags = append(r.Diags, applySets(r.Root, o.Sets)...)
-	r.compareWith(o.Baseline)
+	compareWith(r.Root, o.Baseline)
 	merged := r.layers.mergeMixes(r.layers.removed(r.layers.mergeDefaults(r.Root)))
-	for _, u := range r.uppers {
+	for _, u := range r.layers.uppers {
 		r.layers.idle(u.tree, u.path)
 	}
 	r.Diags = append(r.Diags, r.layers.diags...)
@@ -102,7 +101,7 @@ func (r *Document) Substitute(merged *source.Node) {
 		s.readSLOs(slos)
 	}
 	r.Resolved = s.tree(merged, language.TypeOf[language.Plan](), "")
-	for _, n := range r.covered {
+	for _, n := range r.layers.covered {
 		s.mark(n)
 	}
 	for _, e := range entriesOf(r.Profiles) {
@@ -117,7 +116,7 @@ const FlagBaseline = "--baseline"
 
 // compareWith puts the stored result that the command line names in the place of the plan's baseline.
 // Its path is relative to where the command is run, not to the plan.
-func (r *Document) compareWith(file string) {
+func compareWith(root *source.Node, file string) {
 	if file == "" {
 		return
 	}
@@ -126,7 +125,7 @@ func (r *Document) compareWith(file string) {
 	}
 	at := source.Pos{File: FlagBaseline}
 	named := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Text: file, Pos: at}
-	in, key := r.Root, "baseline"
+	in, key := root, "baseline"
 	if b := in.Get(key); b != nil && b.Kind == source.Map {
 		in, key = b, "file"
 	}

@@ -13,7 +13,7 @@ import (
 // holds the files above, as they were named. The result has no `extends`. Where a file on the way
 // cannot be read, which is reported, it is what is there: the rest is checked as far as that goes
 // (fromBase).
-func (r *Document) extend(root *source.Node, chain []string) *source.Node {
+func (l *layers) extend(root *source.Node, chain []string) *source.Node {
 	e := root.Entry("extends")
 	if e == nil {
 		return root
@@ -26,22 +26,22 @@ func (r *Document) extend(root *source.Node, chain []string) *source.Node {
 	}
 	base := &source.Node{Kind: source.Map, Pos: root.Pos}
 	if wrong != nil {
-		r.refuse(e, wrong)
-		r.layers.partial = true
-	} else if read, ok := r.base(e, name); ok {
-		base = r.extend(read, append(chain, name))
+		l.refuse(e, wrong)
+		l.partial = true
+	} else if read, ok := l.base(e, name); ok {
+		base = l.extend(read, append(chain, name))
 	} else {
-		r.layers.partial = true
+		l.partial = true
 	}
-	r.covered = append(r.covered, base)
+	l.covered = append(l.covered, base)
 	label := "extends " + e.Value.Text
-	r.layers.names = append(r.layers.names, label)
-	r.layers.learn(base, label, false)
+	l.names = append(l.names, label)
+	l.learn(base, label, false)
 	own := without(root, "extends")
-	r.layers.learn(own, "", true)
-	merged := layer{layers: r.layers, below: true}.over(base, own, language.TypeOf[language.Plan]())
+	l.learn(own, "", true)
+	merged := layer{layers: l, below: true}.over(base, own, language.TypeOf[language.Plan]())
 	merged.Pos, merged.Anchor = root.Pos, root.Anchor
-	r.uppers = append(r.uppers, upper{own, ""})
+	l.uppers = append(l.uppers, upper{own, ""})
 	return merged
 }
 
@@ -104,10 +104,10 @@ func identity(file string) string {
 }
 
 // base reads the plan that is extended.
-func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
+func (l *layers) base(e *source.Entry, name string) (*source.Node, bool) {
 	data, err := ReadSome(name)
 	if err != nil {
-		r.refuse(e, source.Errorf(source.CodeFile, "plan %q cannot be read: %v", name, Cause(err)).
+		l.refuse(e, source.Errorf(source.CodeFile, "plan %q cannot be read: %v", name, Cause(err)).
 			Help("a path is relative to the file that holds it"))
 		return nil, false
 	}
@@ -115,15 +115,15 @@ func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
 	if !isPlan(root, data) {
 		d := notAPlan(name, nil)
 		d.Hidden = false // the position is in the plan that extends
-		r.refuse(e, &d)
+		l.refuse(e, &d)
 		return nil, false
 	}
-	r.Diags = append(r.Diags, diags...)
+	l.diags = append(l.diags, diags...)
 	if root == nil || slices.ContainsFunc(diags, leavesHole) {
 		return nil, false
 	}
 	if v := root.Get("version"); v != nil && v.Text != "1" {
-		r.Diags = append(r.Diags, source.Errorf(
+		l.diags = append(l.diags, source.Errorf(
 			source.CodeVersion, "version %s of the plan language is not known", v.Text,
 		).
 			Among("", []string{"1"}).
@@ -133,42 +133,40 @@ func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
 }
 
 // refuse reports a mistake about the value of an entry of the root.
-func (r *Document) refuse(e *source.Entry, m *source.Diagnostic) {
-	r.Diags = append(r.Diags, m.AtKey(source.JoinPointer(e.Key), e.KeyPos, e.Key))
+func (l *layers) refuse(e *source.Entry, m *source.Diagnostic) {
+	l.diags = append(l.diags, m.AtKey(source.JoinPointer(e.Key), e.KeyPos, e.Key))
 }
 
 // profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that
 // nobody chose are looked at too: their stages and variables must be there.
-func (r *Document) profile(chosen []string) {
-	r.covered = append(r.covered, r.Root)
-	r.Profiles = r.Root.Get("profiles")
-	plan := without(r.Root, "profiles")
-	if r.Profiles != nil && r.Profiles.Kind != source.Map {
-		r.Root = plan
-		return // its kind is reported
+func (l *layers) profile(root *source.Node, chosen []string) *source.Node {
+	l.covered = append(l.covered, root)
+	profiles, plan := root.Get("profiles"), without(root, "profiles")
+	if profiles != nil && profiles.Kind != source.Map {
+		return plan // its kind is reported
 	}
-	names := keysOf(r.Profiles)
-	for _, e := range entriesOf(r.Profiles) {
+	names := keysOf(profiles)
+	for _, e := range entriesOf(profiles) {
 		if !slices.Contains(chosen, e.Key) {
 			trial := newLayers()
 			trial.learn(e.Value, "", true)
-			r.lay(trial, plan, e)
-			r.Diags = append(r.Diags, trial.diags...)
+			trial.lay(plan, e)
+			l.diags = append(l.diags, trial.diags...)
 		}
 	}
 	for i, name := range chosen {
-		e := r.Profiles.Entry(name)
+		e := profiles.Entry(name)
 		if e == nil {
-			r.Diags = append(r.Diags, noProfile(name, i, names))
+			l.diags = append(l.diags, noProfile(name, i, names))
 			continue
 		}
 		label := "profile " + name
-		r.layers.names = append(r.layers.names, label)
-		r.layers.learn(e.Value, label, true)
-		plan = r.lay(r.layers, plan, *e)
-		r.uppers = append(r.uppers, upper{e.Value, "/profiles" + source.JoinPointer(name)})
+		l.names = append(l.names, label)
+		l.learn(e.Value, label, true)
+		plan = l.lay(plan, *e)
+		l.uppers = append(l.uppers, upper{e.Value, "/profiles" + source.JoinPointer(name)})
 	}
-	r.Root = plan
+	return plan
 }
 
 func noProfile(name string, i int, names []string) source.Diagnostic {
@@ -182,22 +180,22 @@ func noProfile(name string, i int, names []string) source.Diagnostic {
 }
 
 // lay puts one profile over a plan.
-func (r *Document) lay(on *layers, plan *source.Node, profile source.Entry) *source.Node {
+func (l *layers) lay(plan *source.Node, profile source.Entry) *source.Node {
 	if profile.Value.Kind != source.Map {
 		return plan // its kind is reported
 	}
-	l := layer{layers: on, path: "/profiles" + source.JoinPointer(profile.Key), below: true}
+	on := layer{layers: l, path: "/profiles" + source.JoinPointer(profile.Key), below: true}
 	over := without(profile.Value, "version", "name", "extends", "profiles")
 	names := keysOf(plan.Get("vars"))
 	for _, e := range entriesOf(over.Get("vars")) {
 		if !slices.Contains(names, e.Key) {
-			l.report("/vars"+source.JoinPointer(e.Key), e,
+			on.report("/vars"+source.JoinPointer(e.Key), e,
 				source.Errorf(source.CodeOverlay, "the plan has no variable %q", e.Key).
 					Help("a profile sets variables that the plan declares").
 					Among(source.Nearest(e.Key, names), names))
 		}
 	}
-	return l.over(plan, over, language.TypeOf[language.Plan]())
+	return on.over(plan, over, language.TypeOf[language.Plan]())
 }
 
 // Outline has the names in a plan that a command line can mention.
@@ -214,11 +212,10 @@ func OutlineOf(file string) (o Outline) {
 		return o
 	}
 	root, _ := source.Parse(file, data)
-	r := Document{File: file, Dir: filepath.Dir(file), layers: newLayers()}
 	if root == nil || root.Kind != source.Map {
 		return o
 	}
-	root = r.extend(root, []string{file})
+	root = newLayers().extend(root, []string{file})
 	o.Profiles, o.Vars = keysOf(root.Get("profiles")), keysOf(root.Get("vars"))
 	if stages := root.Get("stages"); stages != nil {
 		o.Stages = stageIDs(stages)

@@ -17,8 +17,10 @@ type layers struct {
 	from  map[*source.Node]string // the layer that a value stands in; none: the plan itself
 	// nulls are those that may remove a key, and whether they did. They stay in the tree until the
 	// defaults are merged, because what they remove may come from there.
-	nulls map[*source.Node]bool
-	diags source.Diagnostics
+	nulls   map[*source.Node]bool
+	diags   source.Diagnostics
+	uppers  []upper        // trees that were laid over others
+	covered []*source.Node // trees that something was laid over
 	// partial: a base could not be read. What seems to change a stage that is not there is then the
 	// stage, as far as it is known.
 	partial bool
