@@ -97,7 +97,8 @@ const (
 
 // AbilityNames are the words of Ability's bits, in bit order.
 var AbilityNames = []string{
-	"unary", "metadata", "server statistics", "tensors", "expected outputs", "streaming", "bidirectional stream",
+	"unary", "metadata", "server statistics", "tensors", "expected outputs", "streaming",
+	"bidirectional stream",
 	"token events",
 	"token counts", "prompts", "chat", "request bodies", "sequences", "system shared memory",
 	"cuda shared memory",

@@ -92,9 +92,11 @@ var certificates = map[string]func(c *x509.Certificate){
 	"future": func(c *x509.Certificate) {
 		c.NotBefore, c.NotAfter = c.NotBefore.AddDate(1, 0, 0), c.NotAfter.AddDate(2, 0, 0)
 	},
-	"other-host": func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = []string{"elsewhere.example"}, nil },
-	"untrusted":  func(*x509.Certificate) {}, // by another authority
-	"mutual":     func(*x509.Certificate) {}, // and the server wants one of the client's
+	"other-host": func(c *x509.Certificate) {
+		c.DNSNames, c.IPAddresses = []string{"elsewhere.example"}, nil
+	},
+	"untrusted": func(*x509.Certificate) {}, // by another authority
+	"mutual":    func(*x509.Certificate) {}, // and the server wants one of the client's
 }
 
 // secure reports whether a connection of the script makes a TLS handshake.
@@ -119,7 +121,10 @@ type issuer struct {
 func newIssuer(t testing.TB) (_ *issuer, ca string) {
 	t.Helper()
 	key := newKey(t)
-	i := &issuer{key: key, root: authority(t, "backendtest", key), unknown: authority(t, "somebody else", key)}
+	i := &issuer{
+		key: key, root: authority(t, "backendtest", key),
+		unknown: authority(t, "somebody else", key),
+	}
 	return i, writePEM(t, "ca.pem", "CERTIFICATE", i.root.Raw)
 }
 

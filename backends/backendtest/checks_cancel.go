@@ -44,7 +44,8 @@ func checkCauses(t testing.TB, s Suite) {
 			p.wait(sample)
 			flags := sample.Flags & (backends.Timeout | backends.Incomplete)
 			if sample.Class != want.class || flags != want.flag {
-				t.Errorf("cause %d: class %v, flags %b; want %v, %b", why, sample.Class, flags, want.class, want.flag)
+				t.Errorf("cause %d: class %v, flags %b; want %v, %b", why, sample.Class, flags, want.class,
+					want.flag)
 			}
 		}
 	}
@@ -91,7 +92,8 @@ func checkCancelRaces(t testing.TB, s Suite) {
 			p.wait(sample)
 			wg.Wait()
 			if sample.Class != backends.OK && sample.Class != backends.TimedOut {
-				t.Fatalf("class %v, note %q of a request that was answered or cancelled", sample.Class, sample.Note)
+				t.Fatalf("class %v, note %q of a request that was answered or cancelled", sample.Class,
+					sample.Note)
 			}
 			if (sample.Class == backends.TimedOut) != (sample.Flags&backends.Timeout != 0) {
 				t.Fatalf("class %v with flags %b", sample.Class, sample.Flags)

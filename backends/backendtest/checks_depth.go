@@ -41,7 +41,8 @@ func checkAllSlots(t testing.TB, s Suite, f Fault, m mode) {
 				t.Fatalf("the law of Lane: a request was not answered within %v", p.patience)
 			}
 			if !r.done || r.slot < 0 || r.slot >= len(samples) || samples[r.slot] == nil {
-				t.Fatalf("the law of Lane: Recv gave slot %d, done %v, which is not in flight", r.slot, r.done)
+				t.Fatalf("the law of Lane: Recv gave slot %d, done %v, which is not in flight", r.slot,
+					r.done)
 			}
 			sample := samples[r.slot]
 			samples[r.slot] = nil

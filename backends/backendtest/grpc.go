@@ -41,7 +41,9 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 					`"grpc-message: %s"`, n, FailureText),
 			}
 		},
-		Malformed:  func(int) []string { return []string{ask, send("220 mail ready, no frames here\r\n"), "hang"} },
+		Malformed: func(int) []string {
+			return []string{ask, send("220 mail ready, no frames here\r\n"), "hang"}
+		},
 		Never:      func(int) []string { return []string{"hang"} },
 		CloseAfter: func(n int) []string { return []string{ask, answer(n, whole), "close"} },
 		CloseUnder: func(n int) []string {

@@ -59,7 +59,8 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 		t.Fatal(err)
 	}
 	r := &Raw{
-		Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{},
+		Address: listen.Addr().String(), listen: listen, tls: config, script: parsed,
+		open: map[net.Conn]bool{},
 		seen: map[string]int{},
 	}
 	if secure {

@@ -112,7 +112,10 @@ func (c *grpcCalls) read() {
 			c.mu.Lock()
 			c.windows[frame.StreamID] = c.initial
 			c.mu.Unlock()
-			c.events <- event{path: one.path + "/open", pendingRequest: pendingRequest{stream: frame.StreamID}}
+			c.events <- event{
+				path:           one.path + "/open",
+				pendingRequest: pendingRequest{stream: frame.StreamID},
+			}
 			if frame.StreamEnded() {
 				c.end(open, frame.StreamID)
 			}
@@ -161,7 +164,8 @@ func (c *grpcCalls) data(one *call, frame *http2.DataFrame) {
 
 func (c *grpcCalls) end(open map[uint32]*call, stream uint32) {
 	c.events <- event{
-		path: open[stream].path, pendingRequest: pendingRequest{stream: stream, id: open[stream].id}, end: true,
+		path: open[stream].path, pendingRequest: pendingRequest{stream: stream, id: open[stream].id},
+		end: true,
 	}
 }
 

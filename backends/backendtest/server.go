@@ -57,10 +57,13 @@ func HTTP(o RawOptions, reply string) Servers {
 		"application/json\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
 	all := Servers{}
 	for fault, script := range map[Fault][]string{
-		None:        {"read size", send(reply), "repeat"},
-		Delay:       {"read size", "delay " + Pause.String(), send(reply), "repeat"},
-		SlowHead:    {"split 1 200us", "read size", send(reply), "repeat"},
-		SlowBody:    {"read size", send(reply[:last]), "delay " + Pause.String(), send(reply[last:]), "repeat"},
+		None:     {"read size", send(reply), "repeat"},
+		Delay:    {"read size", "delay " + Pause.String(), send(reply), "repeat"},
+		SlowHead: {"split 1 200us", "read size", send(reply), "repeat"},
+		SlowBody: {
+			"read size", send(reply[:last]), "delay " + Pause.String(), send(reply[last:]),
+			"repeat",
+		},
 		Refused:     {"read size", send(reply), "repeat"},
 		ResetBefore: {"read size", "reset"},
 		ResetBody:   {"read size", send(reply[:last-1]), "delay 5ms", "reset"},
@@ -75,11 +78,14 @@ func HTTP(o RawOptions, reply string) Servers {
 			"read size", send(reply), "delay 30ms", "close", "accept", "read size", send(reply), "repeat",
 		},
 	} {
-		all[fault] = func(t testing.TB) Server { return httpServer(t, o, "accept\n"+strings.Join(script, "\n")) }
+		all[fault] = func(t testing.TB) Server {
+			return httpServer(t, o, "accept\n"+strings.Join(script, "\n"))
+		}
 	}
 	all[BadTLS] = func(t testing.TB) Server {
 		// It answers a handshake with text: a failed verification could not be told from a silent server.
-		r := StartRaw(t, RawOptions{}, nil, "accept\nread 1\n"+send("HTTP/1.0 400 Bad Request\r\n\r\nnot TLS\n"))
+		r := StartRaw(t, RawOptions{}, nil,
+			"accept\nread 1\n"+send("HTTP/1.0 400 Bad Request\r\n\r\nnot TLS\n"))
 		return r.server("https://", nil)
 	}
 	return all

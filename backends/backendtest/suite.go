@@ -89,9 +89,13 @@ func Checks() []Check {
 	} {
 		checks = append(checks,
 			Check{
-				string(f) + ", all slots, one goroutine", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, serial) },
+				string(f) + ", all slots, one goroutine",
+				func(t testing.TB, s Suite) { checkAllSlots(t, s, f, serial) },
 			},
-			Check{string(f) + ", all slots, parked", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, parked) }})
+			Check{
+				string(f) + ", all slots, parked",
+				func(t testing.TB, s Suite) { checkAllSlots(t, s, f, parked) },
+			})
 	}
 	return append(checks,
 		Check{"stamps", checkStamps},
@@ -170,7 +174,10 @@ type bench struct {
 // newBench opens a Conn; all of it ends with the test.
 func newBench(t testing.TB, s *Suite, f Fault) *bench {
 	t.Helper()
-	b := &bench{t: t, s: s, server: s.Servers[f](t), clock: backends.Clock{Origin: time.Now().Add(-time.Second)}}
+	b := &bench{
+		t: t, s: s, server: s.Servers[f](t),
+		clock: backends.Clock{Origin: time.Now().Add(-time.Second)},
+	}
 	target := s.Target
 	target.URL, target.TLS = b.server.URL, b.server.TLS
 	if target.ConnectTimeout == 0 {

@@ -75,7 +75,8 @@ func (s *Server) counts() countReply {
 	s.counter.mu.Lock()
 	defer s.counter.mu.Unlock()
 	return countReply{
-		Sequences: q, Arrivals: s.arrivals.count(), Connections: s.counter.connections, Results: s.counter.results,
+		Sequences: q, Arrivals: s.arrivals.count(), Connections: s.counter.connections,
+		Results: s.counter.results,
 	}
 }
 

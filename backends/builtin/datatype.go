@@ -29,7 +29,8 @@ func datatypes() []*datatype {
 	uint8s.decode, uint8s.encode = decodeUint8, encodeUint8
 	return []*datatype{
 		{"BOOL", "TYPE_BOOL", 1, decodeAs[bool], encodeAs[bool], nil},
-		uint8s, number[uint16]("UINT16", "%d"), number[uint32]("UINT32", "%d"), number[uint64]("UINT64", "%d"),
+		uint8s, number[uint16]("UINT16", "%d"), number[uint32]("UINT32", "%d"),
+		number[uint64]("UINT64", "%d"),
 		number[int8]("INT8", "%d"), number[int16]("INT16", "%d"), number[int32]("INT32", "%d"),
 		number[int64]("INT64", "%d"),
 		{"FP16", "TYPE_FP16", 2, nil, nil, nil},

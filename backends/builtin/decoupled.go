@@ -88,7 +88,10 @@ func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[res
 			}
 			s.out = []tensor{
 				{name: "OUT", typ: types["INT32"], shape: []int64{1}, data: values[i : i+4]},
-				{name: "IDX", typ: types["UINT32"], shape: []int64{1}, data: le.AppendUint32(nil, uint32(i/4))},
+				{
+					name: "IDX", typ: types["UINT32"], shape: []int64{1},
+					data: le.AppendUint32(nil, uint32(i/4)),
+				},
 			}
 			if !yield(s) {
 				return

@@ -17,7 +17,10 @@ type step struct {
 func ensemble(simple *model) *model {
 	return &model{
 		name: "ensemble", maxBatch: simple.maxBatch, count: 1, inputs: simple.inputs,
-		outputs: []spec{{"SUM", simple.outputs[0].typ, []int64{16}}, {"DIFF", simple.outputs[0].typ, []int64{16}}},
+		outputs: []spec{
+			{"SUM", simple.outputs[0].typ, []int64{16}},
+			{"DIFF", simple.outputs[0].typ, []int64{16}},
+		},
 		steps: []step{
 			{
 				model: simple.name, called: simple,

@@ -16,7 +16,8 @@ const (
 // extensions returns the protocol extensions that both protocols serve.
 func extensions() []string {
 	return []string{
-		"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace",
+		"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository",
+		"trace",
 		"logging", "system_shared_memory",
 	}
 }
@@ -203,7 +204,8 @@ func (m *model) configuration() any {
 		return l
 	}
 	c := modelConfig{
-		Name: m.name, Backend: platform, MaxBatchSize: m.maxBatch, Input: list(m.inputs), Output: list(m.outputs),
+		Name: m.name, Backend: platform, MaxBatchSize: m.maxBatch,
+		Input: list(m.inputs), Output: list(m.outputs),
 		InstanceGroup:     []instanceGroup{{Name: m.name, Kind: "KIND_CPU", Count: m.count}},
 		TransactionPolicy: transactionPolicy{Decoupled: m.moves != nil},
 	}

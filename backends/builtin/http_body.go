@@ -74,7 +74,10 @@ func errTooLarge() error {
 }
 
 func errBusy() error {
-	return &failure{http.StatusServiceUnavailable, codes.Unavailable, "too many bytes of requests are waiting"}
+	return &failure{
+		http.StatusServiceUnavailable, codes.Unavailable,
+		"too many bytes of requests are waiting",
+	}
 }
 
 // decoded returns a request's body without its content coding.
@@ -89,7 +92,8 @@ func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 		plain, err = zlib.NewReader(raw)
 	default:
 		return nil, &failure{
-			http.StatusUnsupportedMediaType, codes.InvalidArgument, "unsupported Content-Encoding '" + enc + "'",
+			http.StatusUnsupportedMediaType, codes.InvalidArgument,
+			"unsupported Content-Encoding '" + enc + "'",
 		}
 	}
 	if err != nil {

@@ -173,7 +173,9 @@ func (r *inference) object(out []tensor) map[string]any {
 	for _, t := range out {
 		text, err := t.typ.encode(t.data)
 		if err != nil {
-			return map[string]any{"error": fmt.Sprintf("output '%s' cannot be written as JSON: %v", t.name, err)}
+			return map[string]any{
+				"error": fmt.Sprintf("output '%s' cannot be written as JSON: %v", t.name, err),
+			}
 		}
 		if n, err := elements(t.shape); err == nil && n == 1 {
 			text = text[1 : len(text)-1]

@@ -191,7 +191,8 @@ func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 	}
 	if want, err := elements(t.shape); err == nil && n != want {
 		return nil,
-			invalid("unable to parse 'data' of input '%s': got %d elements for shape %s", t.name, n, dims(t.shape))
+			invalid("unable to parse 'data' of input '%s': got %d elements for shape %s", t.name, n,
+				dims(t.shape))
 	}
 	return raw, nil
 }
@@ -201,7 +202,8 @@ func (s *Server) writeReply(
 	w http.ResponseWriter, r *http.Request, req *jsonRequest, inf *inference, use *resources,
 ) error {
 	reply := jsonReply{
-		ID: req.ID, ModelName: inf.model.name, ModelVersion: version, Outputs: make([]jsonResult, len(inf.results)),
+		ID: req.ID, ModelName: inf.model.name, ModelVersion: version,
+		Outputs: make([]jsonResult, len(inf.results)),
 	}
 	var tail [][]byte
 	for i, t := range inf.results {

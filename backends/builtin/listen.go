@@ -45,7 +45,8 @@ func listen(ctx context.Context, where, scheme string) (l net.Listener, url stri
 			return nil, "", fmt.Errorf("listen for %s at %q: %w", scheme, where, splitErr)
 		}
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return nil, "", fmt.Errorf("listen for %s at %q: %s is not a loopback address", scheme, where, host)
+			return nil, "", fmt.Errorf("listen for %s at %q: %s is not a loopback address", scheme, where,
+				host)
 		}
 		if l, err = lc.Listen(ctx, "tcp", where); err == nil {
 			url = scheme + "://" + l.Addr().String()

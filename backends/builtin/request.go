@@ -130,7 +130,8 @@ func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
 			return nil, 0, err
 		}
 		if i > 0 && n != rows {
-			return nil, 0, invalid("%sinput '%s' batch size does not match other inputs for '%s'", id, t.name, m.name)
+			return nil, 0, invalid("%sinput '%s' batch size does not match other inputs for '%s'", id,
+				t.name, m.name)
 		}
 		rows = n
 		if err := m.checkData(id, t); err != nil {
@@ -193,7 +194,8 @@ func (m *model) checkShape(id string, s spec, t tensor) (rows int, err *failure)
 		return 1, nil
 	}
 	if t.shape[0] < 1 {
-		return 0, invalid("%sinput '%s' has batch-size %d, must be >= 1 for '%s'", id, t.name, t.shape[0], m.name)
+		return 0, invalid("%sinput '%s' has batch-size %d, must be >= 1 for '%s'", id, t.name, t.shape[0],
+			m.name)
 	}
 	if t.shape[0] > int64(m.maxBatch) {
 		return 0, invalid("%sinference request batch-size must be <= %d for '%s'", id, m.maxBatch, m.name)

@@ -113,7 +113,8 @@ func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, 
 	switch {
 	case q.id == "":
 		return nil,
-			invalid("%sinference request to model '%s' must specify a non-zero or non-empty correlation ID", id, model)
+			invalid("%sinference request to model '%s' must specify a non-zero or non-empty correlation ID",
+				id, model)
 	case q.text != (s.corrid == "TYPE_STRING"):
 		return nil,
 			invalid("%sinference request to model '%s' must have correlation IDs of %s", id, model, s.corrid)

@@ -58,7 +58,8 @@ func (s *regions) register(r regionStatus) error {
 	defer s.mu.Unlock()
 	if s.byID[r.name] != nil {
 		return &failure{
-			http.StatusBadRequest, codes.AlreadyExists, "shared memory region '" + r.name + "' already in manager",
+			http.StatusBadRequest, codes.AlreadyExists,
+			"shared memory region '" + r.name + "' already in manager",
 		}
 	}
 	if r.size == 0 || r.size > maxRegion || r.offset > maxRegion {

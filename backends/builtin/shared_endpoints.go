@@ -133,7 +133,8 @@ func (s grpcService) CudaSharedMemoryRegister(
 		return nil, invalid("failed to register shared memory region: invalid args")
 	}
 	return &pb.CudaSharedMemoryRegisterResponse{}, s.regions.register(regionStatus{
-		memory: cudaMemory, name: r.Name, key: keyOf(r.RawHandle), device: uint64(r.DeviceId), size: r.ByteSize,
+		memory: cudaMemory, name: r.Name, key: keyOf(r.RawHandle), device: uint64(r.DeviceId),
+		size: r.ByteSize,
 	})
 }
 

@@ -20,9 +20,8 @@ func Kind() backends.Kind {
 		Help:    "any gRPC method, by reflection or its .proto files",
 		Schemes: []string{"grpc", "grpcs", "grpc+unix"},
 		Keys: []string{
-			"method", "protos", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout",
-			"connections",
-			"max_message", "streaming",
+			"method", "protos", "headers", "compression", "tls", "timeout", "connect_timeout",
+			"inactivity_timeout", "connections", "max_message", "streaming",
 		},
 		Abilities: func(t backends.Target) backends.Ability {
 			a := backends.Unary | backends.Bodies | backends.Expects

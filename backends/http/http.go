@@ -19,9 +19,8 @@ func Kind() backends.Kind {
 		Help:    "any HTTP endpoint: bodies as they are",
 		Schemes: []string{"http", "https", "http+unix"},
 		Keys: []string{
-			"method", "path", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout",
-			"connections",
-			"streaming",
+			"method", "path", "headers", "compression", "tls", "timeout", "connect_timeout",
+			"inactivity_timeout", "connections", "streaming",
 		},
 		Abilities: func(t backends.Target) backends.Ability {
 			a := backends.Unary | backends.Bodies | backends.Expects

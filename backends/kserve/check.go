@@ -116,7 +116,8 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
 	case j.checkRequested(e, s) && j.c.anyOutput(e, s) && known && len(text) <= previewSize:
 		j.known = knownReply{
-			text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested, model: e.model,
+			text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested,
+			model: e.model,
 			named: len(j.model) > 0,
 		}
 	}

@@ -166,7 +166,8 @@ func tensorHead(t *backends.Tensor, shared *Place) []byte {
 	b := protow.AppendString([]byte(nil), 1, t.Name)
 	b = protow.AppendInts(protow.AppendString(b, 2, string(t.Type)), 3, t.Shape)
 	if shared != nil {
-		b = shared.parameters(appendParameter(b, 4, &backends.Parameter{Name: sharedRegion, Value: shared.Region}),
+		b = shared.parameters(appendParameter(b, 4,
+			&backends.Parameter{Name: sharedRegion, Value: shared.Region}),
 			4)
 	}
 	return appendEntries(b, 4, t.Parameters)

@@ -99,7 +99,8 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 			g.sizes = append(g.sizes, size)
 		case s.Field == 6:
 			n := int64(s.Size())
-			if raw < len(g.sizes) && g.sizes[raw] >= 0 && g.sizes[raw] != n && (n > 0 || !elsewhere) && unlike == "" {
+			if raw < len(g.sizes) && g.sizes[raw] >= 0 && g.sizes[raw] != n && (n > 0 || !elsewhere) &&
+				unlike == "" {
 				unlike = mismatch(n, g.sizes[raw], "bytes")
 			}
 			raw++

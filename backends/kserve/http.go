@@ -214,7 +214,9 @@ func (e *statusError) message() string {
 	switch {
 	case len(text) > backends.NoteSize:
 		return fmt.Sprintf("%.*q", backends.NoteSize, text)
-	case strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) ||
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return !strconv.IsPrint(r) || r == utf8.RuneError
+	}) ||
 		strings.HasPrefix(text, "{"):
 		return strconv.Quote(text)
 	}

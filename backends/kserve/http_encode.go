@@ -79,8 +79,8 @@ func (c *HTTP) call(
 		MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.usesGenerate()),
 	}
 	q := http1.Request{
-		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes,
-		Holes: prefix.list, Body: body,
+		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers,
+		Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	}
 	if name := c.target.Compression; name != "" {
 		if q.Coding, err = coding.WithPrefix(name, len(q.Prefix), q.Body); err != nil {
@@ -160,7 +160,9 @@ func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]back
 // mergeHeaders returns base without the headers named in over, then those.
 func mergeHeaders(base, over []backends.Header) []backends.Header {
 	out := slices.DeleteFunc(slices.Clone(base), func(h backends.Header) bool {
-		return slices.ContainsFunc(over, func(o backends.Header) bool { return strings.EqualFold(h.Name, o.Name) })
+		return slices.ContainsFunc(over, func(o backends.Header) bool {
+			return strings.EqualFold(h.Name, o.Name)
+		})
 	})
 	return append(out, over...)
 }
@@ -246,7 +248,8 @@ func appendJSON(text []byte, v any) []byte {
 }
 
 func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]byte, error) {
-	text = tensor.AppendShape(append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":`...), t.Shape)
+	text = tensor.AppendShape(append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":`...),
+		t.Shape)
 	text = append(append(append(text, `,"datatype":"`...), t.Type...), '"')
 	var err error
 	switch {
@@ -255,7 +258,8 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]by
 		text, err = appendOwn(append(text, shared.json()...), t.Parameters)
 		return append(text, "}}"...), err
 	case !c.target.InputJSON:
-		text = strconv.AppendInt(append(text, `,"parameters":{"binary_data_size":`...), int64(len(t.Data)), 10)
+		text = strconv.AppendInt(append(text, `,"parameters":{"binary_data_size":`...),
+			int64(len(t.Data)), 10)
 		text, err = appendOwn(text, t.Parameters)
 		return append(text, "}}"...), err
 	case len(t.Parameters) > 0:

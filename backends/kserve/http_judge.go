@@ -134,7 +134,8 @@ func (j *httpJudge) decompress(
 	plain, ok := j.decoder.decode(body, min(limit, most+1), !whole)
 	switch {
 	case !ok:
-		j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
+		j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ",
+			h.Get(contentCodingLower))
 	case int64(len(plain)) > most:
 		j.counts = strconv.AppendInt(j.counts[:0], most, 10)
 		j.c.fail(s, backends.Decode, "the decompressed reply exceeds `max_message`: ", j.counts)
@@ -173,7 +174,8 @@ func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends
 		j.c.fail(s, backends.Status, "", body)
 	}
 	if len(s.Note) == 0 {
-		j.c.note = strconv.AppendInt(append(j.c.note[:0], "an empty reply with status "...), int64(status), 10)
+		j.c.note = strconv.AppendInt(append(j.c.note[:0], "an empty reply with status "...),
+			int64(status), 10)
 		s.SetNote(j.c.note)
 	}
 }

@@ -52,7 +52,8 @@ func (p *Places) check(r *backends.Request) error {
 		return fmt.Errorf("%d and %d places for %d inputs and %d outputs",
 			len(p.Inputs), len(p.Outputs), len(r.Inputs), len(r.Outputs))
 	}
-	if p != nil && slices.ContainsFunc(r.Outputs, func(o backends.Output) bool { return o.Classification > 0 }) {
+	if p != nil && slices.ContainsFunc(r.Outputs,
+		func(o backends.Output) bool { return o.Classification > 0 }) {
 		return errors.New("classes cannot use shared memory: the server does not support it")
 	}
 	return nil
@@ -109,8 +110,8 @@ func (p *Place) parameters(dst []byte, number protow.Number) []byte {
 func (h *holes) outputs(list []backends.Output, p *Places) {
 	for i := range list {
 		var o holes
-		o.bytes = appendEntries(p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2), 2,
-			list[i].Parameters)
+		o.bytes = p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2)
+		o.bytes = appendEntries(o.bytes, 2, list[i].Parameters)
 		o.entry(2, sharedRegion, textParam, p.Output, backends.FieldRegion, regionHole)
 		h.bytes = protow.AppendHead(h.bytes, 6, len(o.bytes))
 		h.join(o)

@@ -79,7 +79,10 @@ func (c *GRPC) Outputs(reply []byte) ([]backends.Tensor, error) {
 	var list []backends.Tensor
 	for i, message := range j.outputs {
 		name, datatype, contents, ok := j.head(message)
-		t := backends.Tensor{Name: string(name), Type: tensor.DataType(datatype), Shape: slices.Clone(j.c.shape)}
+		t := backends.Tensor{
+			Name: string(name), Type: tensor.DataType(datatype),
+			Shape: slices.Clone(j.c.shape),
+		}
 		if !ok || t.Type.Size() < 0 {
 			return nil, errReply
 		}

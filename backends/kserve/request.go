@@ -73,7 +73,8 @@ func checkParameters(of string, list []backends.Parameter, why string, reserved 
 		switch p.Value.(type) {
 		case bool, int64, float64, string:
 		default:
-			errs = append(errs, fmt.Errorf("parameter %s%s is a %T, want bool, int, number or text", p.Name, of, p.Value))
+			errs = append(errs, fmt.Errorf("parameter %s%s is a %T, want bool, int, number or text", p.Name,
+				of, p.Value))
 		}
 	}
 	return errors.Join(errs...)

@@ -91,7 +91,8 @@ func describeScheme(scheme string, err error) string {
 	if _, unix := strings.CutSuffix(scheme, "+unix"); unix {
 		other += "+unix"
 	}
-	foreign := "the server does not answer as " + protocol + " does; where it speaks " + otherName + ", write " +
+	foreign := "the server does not answer as " + protocol + " does; where it speaks " + otherName +
+		", write " +
 		other + ":// in `url`"
 	text := err.Error()
 	has := func(part string) bool { return strings.Contains(text, part) }
@@ -102,8 +103,10 @@ func describeScheme(scheme string, err error) string {
 	case secure && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
 		return "the server ends the connection; where it speaks without TLS, write " + plain + ":// in `url`"
 	case secure &&
-		(silent || errors.As(err, &record) || has("TLS handshake timeout") || has("HTTP response to HTTPS client")):
-		return "the server does not answer as TLS does; where it speaks without it, write " + plain + ":// in `url`"
+		(silent || errors.As(err, &record) || has("TLS handshake timeout") ||
+			has("HTTP response to HTTPS client")):
+		return "the server does not answer as TLS does; where it speaks without it, write " + plain +
+			":// in `url`"
 	case secure && (has("no application protocol") || has("ALPN")):
 		return foreign
 	case has(`malformed HTTP response "\x15\x03`):

@@ -21,10 +21,14 @@ func Kind() backends.Kind {
 			"(vLLM, TensorRT-LLM, llama.cpp, SGLang, TGI, NIM and others)",
 		Schemes: []string{"http", "https", "http+unix"},
 		Keys: []string{
-			"model", "endpoint", "path", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout",
+			"model", "endpoint", "path", "headers", "parameters", "compression", "tls", "timeout",
+			"connect_timeout",
 			"inactivity_timeout", "connections", "streaming", "tokenizer",
 		},
-		Endpoints: []string{"chat", "completions", "responses", "messages", "embeddings", "rankings", "images"},
+		Endpoints: []string{
+			"chat", "completions", "responses", "messages", "embeddings", "rankings",
+			"images",
+		},
 		Abilities: abilities,
 		Check:     check,
 	}

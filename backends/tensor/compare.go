@@ -25,7 +25,8 @@ func AppendMismatch(dst []byte, name string, got, want *Array, relative, absolut
 		return appendBytesMismatch(dst, name, got, want)
 	case len(got.Data) != len(want.Data) || len(want.Data)%max(want.Type.Size(), 1) != 0:
 		dst = strconv.AppendInt(append(appendOutput(dst, name), "has "...), int64(len(got.Data)), 10)
-		return append(strconv.AppendInt(append(dst, " bytes, want "...), int64(len(want.Data)), 10), " bytes"...)
+		return append(strconv.AppendInt(append(dst, " bytes, want "...), int64(len(want.Data)), 10),
+			" bytes"...)
 	}
 	i := firstDifference(got, want, relative, absolute)
 	if i < 0 {
@@ -47,7 +48,8 @@ func firstDifference(got, want *Array, relative, absolute float64) int {
 	tolerant := kindOf(want.Type) == float && (relative != 0 || absolute != 0)
 	for i := 0; (i+1)*size <= len(want.Data); i++ {
 		g, w := got.Data[i*size:(i+1)*size], want.Data[i*size:(i+1)*size]
-		if bytes.Equal(g, w) || tolerant && near(FloatAt(want.Type, g), FloatAt(want.Type, w), relative, absolute) {
+		if bytes.Equal(g, w) ||
+			tolerant && near(FloatAt(want.Type, g), FloatAt(want.Type, w), relative, absolute) {
 			continue
 		}
 		return i

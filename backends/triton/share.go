@@ -205,7 +205,8 @@ func (s *share) checkRoom() error {
 	all := page(s.input) + page(s.output)*int64(s.count)
 	if err := s.memory.CheckFree(all); err != nil {
 		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower "+
-			"`output_size`, `max_in_flight` or the data, or %s", err, s.input, s.output, s.count, s.memory.howToGetMore)
+			"`output_size`, `max_in_flight` or the data, or %s", err, s.input, s.output, s.count,
+			s.memory.howToGetMore)
 	}
 	return nil
 }
@@ -293,7 +294,9 @@ func (s *share) awaitUnregistered(ctx context.Context) error {
 	for len(s.registeredNames) > 0 {
 		names, err := s.conn.registered(ctx, s.memory)
 		if err != nil ||
-			!slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.registeredNames, name) }) {
+			!slices.ContainsFunc(names, func(name string) bool {
+				return slices.Contains(s.registeredNames, name)
+			}) {
 			return nil
 		}
 		if !pause(ctx) {

@@ -33,7 +33,9 @@ func killChildren(repository string) {
 		}
 		line, _ := os.ReadFile(filepath.Join(p, "cmdline"))
 		args := strings.Split(string(line), "\x00")
-		ofRepository := func(arg string) bool { return arg == repository || strings.HasPrefix(arg, repository+"/") }
+		ofRepository := func(arg string) bool {
+			return arg == repository || strings.HasPrefix(arg, repository+"/")
+		}
 		if filepath.Base(args[0]) != stub || !slices.ContainsFunc(args[1:], ofRepository) {
 			continue
 		}

@@ -115,7 +115,8 @@ func (c *conn) Ready(_ context.Context, model string) error {
 	}
 	err = fmt.Errorf("model %s is not ready%s", model, c.notReadyReason(model))
 	var unknown *backends.UnknownModelError
-	if list := c.index(); list != nil && errors.As(kserve.ExplainModelError(list, model, v, "", err), &unknown) {
+	if list := c.index(); list != nil &&
+		errors.As(kserve.ExplainModelError(list, model, v, "", err), &unknown) {
 		return unknown
 	}
 	return err

@@ -19,7 +19,8 @@ func Kind() backends.Kind {
 		Name: "triton_inprocess",
 		Help: "Triton's server library inside this process, without a network",
 		Keys: []string{
-			"model", "model_version", "inprocess", "parameters", "composing_models", "timeout", "inactivity_timeout",
+			"model", "model_version", "inprocess", "parameters", "composing_models", "timeout",
+			"inactivity_timeout",
 			"streaming",
 			"statistics", "endpoint", "tokenizer",
 		},
@@ -37,7 +38,8 @@ func Kind() backends.Kind {
 // already in memory that the server reads.
 func abilities(t backends.Target) backends.Ability {
 	a := backends.Unary | backends.Metadata | backends.ServerStats | backends.Tensors |
-		backends.Expects | backends.Sequences | backends.ModelControl | backends.Composing | backends.SharesProcess
+		backends.Expects | backends.Sequences | backends.ModelControl | backends.Composing |
+		backends.SharesProcess
 	if t.Endpoint != "infer" && t.Endpoint != "" {
 		a |= backends.Prompts
 		if t.Tokenizer != "" {

@@ -76,7 +76,10 @@ func settings(p backends.Parameter) ([]setting, error) {
 			names = append(names, o.name)
 		}
 		return nil,
-			&backends.KeyError{Key: p.Name, Err: fmt.Errorf("inprocess.options has no %q", p.Name), Allowed: names}
+			&backends.KeyError{
+				Key: p.Name, Err: fmt.Errorf("inprocess.options has no %q", p.Name),
+				Allowed: names,
+			}
 	}
 	o, text := all[at], fmt.Sprint(p.Value)
 	form, many := strings.CutPrefix(o.form, ",")
@@ -88,7 +91,10 @@ func settings(p backends.Parameter) ([]setting, error) {
 	for _, v := range values {
 		args, err := arguments(form, strings.TrimSpace(v))
 		if err != nil {
-			return nil, &backends.KeyError{Key: p.Name, Err: fmt.Errorf("inprocess.options.%s: %w", o.name, err)}
+			return nil, &backends.KeyError{
+				Key: p.Name,
+				Err: fmt.Errorf("inprocess.options.%s: %w", o.name, err),
+			}
 		}
 		calls = append(calls, setting{function: "TRITONSERVER_ServerOptionsSet" + o.function, args: args})
 	}

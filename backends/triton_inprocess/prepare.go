@@ -102,8 +102,9 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 			return nil, err
 		}
 	}
-	return &backends.Call{Size: max(size, 1), Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Impl: q},
-		nil
+	return &backends.Call{
+		Size: max(size, 1), Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Impl: q,
+	}, nil
 }
 
 // errTensorParameters is the reason why parameters of tensors are refused.
@@ -140,7 +141,8 @@ func (c *conn) parameter(q *request, p backends.Parameter) error {
 			return wrong
 		}
 		set.function = map[string]uintptr{
-			"priority": c.InferenceRequestSetPriorityUInt64, "timeout": c.InferenceRequestSetTimeoutMicroseconds,
+			"priority": c.InferenceRequestSetPriorityUInt64,
+			"timeout":  c.InferenceRequestSetTimeoutMicroseconds,
 		}[p.Name]
 	case "sequence_start", "sequence_end":
 		if !isTruth {
