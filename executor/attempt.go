@@ -101,7 +101,7 @@ func (a attempt) part() string {
 	return text
 }
 
-// at is a level of the attempt's node in words.
+// at returns a level of the attempt's node in words.
 func (a attempt) at(level float64) string {
 	if a.node.Open {
 		return fmt.Sprintf("%.6g/s", level)

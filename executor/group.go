@@ -18,7 +18,7 @@ const (
 	lead = 100 * time.Millisecond
 )
 
-// group is what the members of a unit know of each other: when they start, who still runs, who is
+// group joins the members of a unit: when they start, who still runs, who is
 // stable. A stage that runs alone is a group of one.
 type group struct {
 	r       *runner
@@ -77,7 +77,7 @@ func (g *group) arrive(m *member) {
 	}
 }
 
-// depart is the end of a member: it is not waited for any more.
+// depart ends a member: it is not waited for any more.
 func (g *group) depart(m *member) {
 	g.arrive(m)
 	g.mu.Lock()

@@ -26,7 +26,7 @@ type inputs struct {
 	err     error
 }
 
-// held is the bytes of the encoded requests.
+// held counts the bytes of the encoded requests.
 func (in *inputs) held() (n int) {
 	if in == nil {
 		return 0 // its turn to be prepared never came

@@ -225,7 +225,7 @@ func (r *runner) finish() {
 // Above it the target, or the server, is more likely wrong.
 const fewErrors = 0.1
 
-// whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what
+// whatToDo returns the advice where the errors rule fails: a budget where few requests failed, else what
 // fits most failures.
 func whatToDo(n *program.Node, out *result.Node) string {
 	ratio, _ := out.Metrics[metric.ErrorsRatio].Stat(metric.Stat{})

@@ -190,7 +190,7 @@ func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
 	return source.Diagnostics{what}
 }
 
-// bytesOf are the bytes of a request's inputs.
+// bytesOf counts the bytes of a request's inputs.
 func bytesOf(r *backends.Request) (n int) {
 	for i := range r.Inputs {
 		n += len(r.Inputs[i].Data)

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// skeleton is a result before anything has run.
+// skeleton returns a result before anything has run.
 func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Result {
 	r := &result.Result{
 		Schema: result.Schema, Tool: tool, Environment: Environment(), Started: started.UTC(),
@@ -47,7 +47,7 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 	return r
 }
 
-// Environment is the machine and process that would measure.
+// Environment returns the machine and process that would measure.
 func Environment() result.Environment {
 	host, _ := os.Hostname()
 	e := result.Environment{

@@ -151,7 +151,7 @@ func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat 
 	return r
 }
 
-// lowest is the trial at the lowest level that was taken for one that does not hold; nil: there is none.
+// lowest returns the trial at the lowest level that was taken for one that does not hold; nil: there is none.
 func lowest(tried []*judged) (low *judged) {
 	for _, p := range tried {
 		if p.Node.Outcome != result.Invalid && !p.holds && (low == nil || p.level < low.level) {

@@ -42,7 +42,7 @@ func (su *setup) adjust(ctx context.Context, t *target) error {
 	return nil
 }
 
-// traceSettings are a trace's in the words of Triton's trace extension, where numbers are text.
+// traceSettings returns the settings of a trace in the words of Triton's trace extension, where numbers are text.
 func traceSettings(t *scenario.Trace) []backends.Parameter {
 	if t == nil {
 		return nil
@@ -60,7 +60,7 @@ func traceSettings(t *scenario.Trace) []backends.Parameter {
 	}
 }
 
-// logSettings are a log's in the words of Triton's logging extension.
+// logSettings returns the settings of a log in the words of Triton's logging extension.
 func logSettings(l *scenario.Log) (list []backends.Parameter) {
 	if l == nil {
 		return nil

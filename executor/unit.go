@@ -180,7 +180,7 @@ func (m *member) keep(n *program.Node, out *result.Node) {
 	m.r.tell(Event{Node: n.ID, Phase: PhaseDone, Result: out})
 }
 
-// view is the run as this member sees it: the units before, and what has ended here.
+// view returns the run as this member sees it: the units before, and what has ended here.
 func (m *member) view() *result.Result {
 	v := *m.r.result
 	v.Nodes = slices.Concat(v.Nodes, m.done)

@@ -32,7 +32,7 @@ func compileAmounts(d *draft) {
 	}
 }
 
-// amountsOf are the values of a node's load that are written as expressions.
+// amountsOf lists the values of a node's load that are written as expressions.
 func amountsOf(s *scenario.Stage, level scenario.Level) []scenario.Level {
 	all := []scenario.Level{level}
 	switch q := quantity(s).(type) {
@@ -80,12 +80,12 @@ func compileAmount(d *draft, n *Node, l scenario.Level) {
 	}
 }
 
-// nothing is what is known before anything has run.
+// nothing holds the values that are known before anything has run: none.
 type nothing struct{}
 
 func (nothing) Quantity(expression.Ref) expression.Quantity { return expression.Quantity{} }
 
-// Amount is the value of one of the node's levels, ramp steps or search bounds when it starts: as
+// Amount returns the value of one of the node's levels, ramp steps or search bounds when it starts: as
 // written, or computed from what earlier nodes gave. why says why there is none; then the node
 // cannot run.
 func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why string) {

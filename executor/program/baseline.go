@@ -217,7 +217,7 @@ func hasStored(n *result.Node, at expression.Place) error {
 	return nil
 }
 
-// storedCatalogue is what a stored node has measured; nil: whatever one may have.
+// storedCatalogue returns the rows that a stored node has measured; nil: those that one may have.
 func storedCatalogue(n *result.Node) (*metric.Catalogue, error) {
 	if n == nil {
 		return metric.New(append(metric.GoodputRows(), metric.CapacityRow(metric.Rate))...)

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// catalogueOf is what can be measured at a node whose targets are all known: the table, what its
+// catalogueOf returns what can be measured at a node whose targets are all known: the table, what its
 // server keeps, and the rows that its stage brings with it. Nodes that have the same share one.
 func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	var rows []metric.Row
@@ -41,7 +41,7 @@ func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	return c
 }
 
-// keeperOf is what the server can do whose own numbers are those of the node: all entries must ask
+// keeperOf returns the target whose server counts for the node as a whole: all entries must ask
 // one model of one target. nil: there is no such server.
 func keeperOf(n *Node) *boundTarget {
 	all := n.Stage.Entries()
@@ -83,7 +83,7 @@ func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 	return k.lacks(r.Needs)
 }
 
-// firstTarget is where the first kind of request goes.
+// firstTarget returns the target of the first kind of request.
 func firstTarget(n *Node) *scenario.Target { return n.Stage.Entries()[0].Request.Target }
 
 // sortOf spells what decides how an expression is understood on a node, besides other nodes: nodes

@@ -20,7 +20,7 @@ type Description struct {
 	Assertions  []CheckText       `json:"assertions"`
 }
 
-// UnitDescription is what runs at one time.
+// UnitDescription describes what runs at one time.
 type UnitDescription struct {
 	Stages []string `json:"stages"`
 	// the nodes of each repeat in their order, where there is more than one repeat
@@ -205,7 +205,7 @@ func describeNode(p *Program, n *Node) NodeDescription {
 	return d
 }
 
-// TargetNames are the targets of a node's entries, each once.
+// TargetNames lists the targets of a node's entries, each once.
 func (n *Node) TargetNames() []string {
 	var names []string
 	seen := make(map[string]bool)

@@ -67,7 +67,7 @@ func connectNeeds(d *draft, n *Node) {
 	}
 }
 
-// groupName is what a group is called in drawings: after its members.
+// groupName names a group in drawings, after its members.
 func groupName(stages []*stagePoints, s *scenario.Stage) string {
 	if s.Group == nil {
 		return ""

@@ -57,7 +57,7 @@ func addErrorsRule(d *draft, n *Node) {
 	}
 }
 
-// gatesOf are the conditions that decide about a node: assertions that gate, and its `while`.
+// gatesOf lists the conditions that decide about a node: assertions that gate, and its `while`.
 func gatesOf(n *Node) []Check {
 	return slices.DeleteFunc(slices.Concat(n.Checks, n.While), func(c Check) bool {
 		return c.Assertion.Severity == result.Warn || c.Assertion.ID == DefaultErrors
@@ -136,7 +136,7 @@ func falseFor(c Check, n *Node) (classes []string) {
 	return classes
 }
 
-// allowsAny reports whether a condition says in so many words that any share of some errors is
+// allowsAny reports whether a condition says outright that any share of some errors is
 // fine: errors.ratio <= 100%.
 func allowsAny(c Check, n *Node) bool {
 	t := c.Program.Truth(allFail{n, c, "", 0})
@@ -160,7 +160,7 @@ func ofErrors(r expression.Ref, n *Node) bool {
 	return !r.Baseline && (r.Node == "" || r.Node == n.ID) && r.Leaf.Row.OfErrors()
 }
 
-// classOf is the class whose errors a row counts; "": all.
+// classOf returns the class whose errors a row counts; "": all.
 func classOf(row string) string {
 	class, _ := strings.CutPrefix(row, "errors.")
 	class, _, one := strings.Cut(class, ".")
@@ -170,7 +170,7 @@ func classOf(row string) string {
 	return class
 }
 
-// countOf is the row that counts the errors that a row is about.
+// countOf returns the row that counts the errors that a row is about.
 func countOf(row string) string {
 	if class := classOf(row); class != "" {
 		return metric.ErrorsOf(class)
@@ -187,7 +187,7 @@ type allFail struct {
 	more  float64 // further requests, so that no condition is about one number alone
 }
 
-// manyRequests is how many requests are taken to fail where their number is not planned.
+// manyRequests are taken to fail where their number is not planned.
 const manyRequests = 1000
 
 // Quantity implements expression.Values.
@@ -212,7 +212,7 @@ func (f allFail) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: manyRequests, Need: 1}
 }
 
-// requests is how many requests a reference looks at: those that are planned where the plan fixes
+// requests counts the requests that a reference looks at: those that are planned where the plan fixes
 // their number.
 func (f allFail) requests(r expression.Ref, own bool) float64 {
 	n := float64(manyRequests)

@@ -37,7 +37,7 @@ func compileExpressions(d *draft) {
 	}
 }
 
-// conditions are the `while` of a stage's load.
+// conditions lists the `while` of a stage's load.
 func conditions(s *scenario.Stage) []scenario.Condition {
 	switch q := quantity(s).(type) {
 	case scenario.Levels:
@@ -70,7 +70,7 @@ func connectReads(p *Program, n *Node) {
 	}
 }
 
-// cacheKey is what decides how an expression about one node is understood.
+// cacheKey identifies an expression about one node by all that decides how it is understood.
 type cacheKey struct {
 	text      string
 	sort      string

@@ -51,7 +51,7 @@ func boundRows(n *Node) (names []string) {
 	return names
 }
 
-// example is a literal of a dimension.
+// example returns a literal of a dimension.
 func example(d metric.Dim) string {
 	switch d {
 	case metric.Duration:

@@ -66,7 +66,7 @@ func quantityText(n *Node) string {
 	return valueText(n.Level)
 }
 
-// valueText is a value as it was written.
+// valueText returns a value as it was written.
 func valueText(l scenario.Level) string {
 	if l.Expr != nil {
 		return "${" + l.Expr.Text + "}"

@@ -56,7 +56,7 @@ func collectLater(d *draft) {
 	p.Later = p.Later.Sorted()
 }
 
-// targetPaths are the JSON pointers by which a plan may name a key of a target.
+// targetPaths lists the JSON pointers by which a plan may name a key of a target.
 func targetPaths(t *scenario.Target, key string) []string {
 	paths := []string{"/targets" + source.JoinPointer(t.Name) + "/" + key}
 	if t.Name == "main" {
@@ -65,7 +65,7 @@ func targetPaths(t *scenario.Target, key string) []string {
 	return paths
 }
 
-// rowOf is a row of the node's catalogue.
+// rowOf returns a row of the node's catalogue.
 func rowOf(n *Node, name string) (*metric.Row, bool) {
 	if n.Catalogue == nil {
 		return nil, false

@@ -88,7 +88,7 @@ func lintFewTried(d *draft, n *Node) {
 	}
 }
 
-// byChance is the spread of a number of requests, in words.
+// byChance returns the spread of a number of requests, in words.
 func byChance(sd float64) string {
 	if sd == 0 {
 		return ""
@@ -151,7 +151,7 @@ func lintRampCut(d *draft, n *Node) {
 }
 
 // lintUndrained warns of closed loops in time whose open requests are cancelled at the end: with
-// all slots taken, so many requests have no outcome, and an assertion that allows no more errors
+// all slots taken, these requests have no outcome, and an assertion that allows no more errors
 // than that is not certain.
 func lintUndrained(d *draft, n *Node) {
 	if e, is := n.Stage.Extent.(scenario.For); n.Open || n.Stage.Drain > 0 || is && e.Span.Duration == 0 {
@@ -177,7 +177,7 @@ func counted(r expression.Ref) bool {
 	return r.Leaf.Row.OfErrors() && r.Leaf.Row.Dim == metric.Count && r.Node == "" && !r.Baseline
 }
 
-// openAtEnd are counts of errors of which so many may come on top.
+// openAtEnd answers with counts of errors to which up to n may be added.
 type openAtEnd float64
 
 func (n openAtEnd) Quantity(expression.Ref) expression.Quantity {
@@ -203,7 +203,7 @@ func lintUnseen(d *draft, n *Node) {
 	}
 }
 
-// phaseLength is how long a phase lasts, "" the whole of hold; 0 where that is not written.
+// phaseLength returns the length of a phase, "" the whole of hold; 0 where it is not written.
 func phaseLength(n *Node, phase string) time.Duration {
 	if r, ramp := quantity(n.Stage).(scenario.Ramp); ramp {
 		for _, s := range r.Steps {
@@ -264,7 +264,7 @@ func lintDrops(d *draft, n *Node) {
 		"`overflow: wait`"
 }
 
-// peakRate is the highest rate that the plan itself writes; 0: there is none.
+// peakRate returns the highest rate that the plan itself writes; 0: there is none.
 func peakRate(n *Node) float64 {
 	peak := n.Level.Value
 	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
@@ -277,7 +277,7 @@ func peakRate(n *Node) float64 {
 	return peak
 }
 
-// smallestLimit is the smallest limit that an assertion of the node sets on its latency, in
+// smallestLimit returns the smallest limit that an assertion of the node sets on its latency, in
 // seconds; 0: none does.
 func smallestLimit(n *Node) (limit float64, by Check) {
 	for _, c := range n.Checks {

@@ -50,7 +50,7 @@ type Load struct {
 	Ends      bool            // the arrivals end by themselves, even before hold is over
 	Skipped   int             // rows of the data before the first that a schedule plays
 	Search    *load.Search    // of a search: over which values; its trials have a Level
-	Sequences *load.Sequences // nil: requests stand alone
+	Sequences *load.Sequences // nil: requests are independent
 
 	// of an open loop, from its beginning; nil: not known
 	arrivals func(cv float64, seed [2]uint64) load.Schedule

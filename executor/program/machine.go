@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Machine is what the machine that runs a program has shown it can drive: what `calibrate` measured
+// Machine holds the load that this machine has shown it can drive: what `calibrate` measured
 // there.
 type Machine struct {
 	// Other says why the calibration that there is does not count: it is another machine's. Shown is
@@ -19,7 +19,7 @@ type Machine struct {
 	Shown map[string]Shown // by transport: http, grpc
 }
 
-// Shown is what a machine has shown over one transport, against a server on the same machine.
+// Shown holds what a machine has shown over one transport, against a server on the same machine.
 type Shown struct {
 	Rate    float64 // open loop: the highest rate at which it sent on time, 1/s; 0: not known
 	Slots   int     // closed loop: the most requests in flight
@@ -93,7 +93,7 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 	}
 }
 
-// peak is the largest value that a node's load is known to reach.
+// peak returns the largest value that a node's load is known to reach.
 func peak(n *Node) scenario.Level {
 	switch q := quantity(n.Stage).(type) {
 	case scenario.Ramp:

@@ -115,7 +115,7 @@ const maxClimb = 256
 
 func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
 
-// levelsOf are the values that a stage runs at, one node each, and the axis that tells them apart;
+// levelsOf lists the values that a stage runs at, one node each, and the axis that tells them apart;
 // "" where there is one. A ladder without an end has maxClimb.
 func levelsOf(s *scenario.Stage, open bool) (values []scenario.Level, axis string) {
 	switch q := quantity(s).(type) {
@@ -138,7 +138,7 @@ func levelsOf(s *scenario.Stage, open bool) (values []scenario.Level, axis strin
 	return []scenario.Level{{Pos: s.LoadPos}}, ""
 }
 
-// climb is the level after one of an open ladder. False: it would be above what any load may be.
+// climb returns the level after one of an open ladder. False: it would be above what any load may be.
 func climb(q scenario.Levels, l scenario.Level, rate bool) (scenario.Level, bool) {
 	if q.Factor > 0 {
 		l.Value *= q.Factor

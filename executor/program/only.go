@@ -32,7 +32,7 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 		}
 		return fmt.Errorf("there is no stage %q, only %s", id, strings.Join(known, ", "))
 	}
-	program, _ := Compile(p, kinds) // its diagnostics are told by who compiles what is left
+	program, _ := Compile(p, kinds) // who compiles what is left reports its diagnostics
 	kept := usedStages(program, ids)
 	var list []*scenario.Stage
 	// set when all have been looked through: they go through those that are dropped
@@ -96,7 +96,7 @@ func dropUnused(p *scenario.Plan) {
 	})
 }
 
-// stagePath is the part of a JSON pointer that names a stage, of a group or alone; "" none.
+// stagePath returns the part of a JSON pointer that names a stage, of a group or alone; "" none.
 func stagePath(path string) string {
 	steps := strings.Split(path, "/") // "", "stages", "0", "parallel", "1", …
 	switch {
@@ -108,7 +108,7 @@ func stagePath(path string) string {
 	return strings.Join(steps[:3], "/")
 }
 
-// needsAmong are the needs of a stage among those that are kept: its own, and through one that is
+// needsAmong lists the needs of a stage among those that are kept: its own, and through one that is
 // dropped those of that.
 func needsAmong(all []*scenario.Stage, s *scenario.Stage, kept []string) (list []scenario.Need) {
 	seen := map[string]bool{s.ID: true}
@@ -131,7 +131,7 @@ func needsAmong(all []*scenario.Stage, s *scenario.Stage, kept []string) (list [
 	return list
 }
 
-// usedStages are the stages ids and those whose results they read, over any number of steps, and
+// usedStages lists the stages ids and those whose results they read, over any number of steps, and
 // the rest of a group one of whose members lasts as long as the others.
 func usedStages(p *Program, ids []string) []string {
 	kept := slices.Clone(ids)
@@ -150,7 +150,7 @@ func usedStages(p *Program, ids []string) []string {
 	return kept
 }
 
-// neededStages are the stages that a node cannot do without.
+// neededStages lists the stages that a node cannot do without.
 func neededStages(p *Program, n *Node) (ids []string) {
 	for _, c := range slices.Concat(n.Checks, n.While) {
 		ids = append(ids, stagesRead(p, c)...)
@@ -168,7 +168,7 @@ func neededStages(p *Program, n *Node) (ids []string) {
 	return ids
 }
 
-// stagesRead are the stages that an expression names.
+// stagesRead lists the stages that an expression names.
 func stagesRead(p *Program, c Check) (ids []string) {
 	for _, r := range c.Program.Refs {
 		if r.Baseline {

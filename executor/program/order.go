@@ -70,7 +70,7 @@ func unitOf(s *scenario.Stage) string {
 	return "group " + strconv.Itoa(s.Group.Index)
 }
 
-// stageWaits are all that the order of stages has to respect, in the order of the plan.
+// stageWaits lists all that the order of stages has to respect, in the order of the plan.
 func stageWaits(d *draft) []wait {
 	var all []wait
 	for _, s := range d.stages {
@@ -130,7 +130,7 @@ func makeUnits(d *draft) {
 	}
 }
 
-// plays are the repeats of a stage over its nodes, every second one in reverse, so that what drifts
+// plays lists the repeats of a stage over its nodes, every second one in reverse, so that what drifts
 // meets all alike. The levels of a ladder that its conditions may end stay in their order: each
 // decides about the next.
 func plays(s *stagePoints) []Play {

@@ -162,7 +162,7 @@ type AskedCheck struct {
 // Window returns the length of the windows that the check is judged on, ns; 0: it is judged as a whole.
 func (c AskedCheck) Window() int64 { return int64(verdict.Every(c.Assertion)) }
 
-// ChecksOn are the assertions and conditions of the whole plan that ask something of n, with what
+// ChecksOn lists the assertions and conditions of the whole plan that ask something of n, with what
 // they ask.
 func (p *Program) ChecksOn(n *Node) []AskedCheck {
 	var list []AskedCheck

@@ -29,10 +29,10 @@ func (a bounds) plus(b bounds) bounds {
 // known reports whether there is a bound above 0.
 func (a bounds) known() bool { return a.most > 0 && !math.IsInf(a.most, 1) }
 
-// unbounded is the time that something takes that ends neither by time nor by a known number.
+// unbounded returns the time that something takes that ends neither by time nor by a known number.
 func unbounded() bounds { return bounds{0, math.Inf(1)} }
 
-// planNode is what one repeat of a node will do.
+// planNode plans one repeat of a node.
 func planNode(n *Node) Planned {
 	p := Planned{
 		Requests: -1, Outside: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n),
@@ -83,7 +83,7 @@ func planNode(n *Node) Planned {
 	return p
 }
 
-// decidedBy is what the number of requests depends on that nobody knows before the run.
+// decidedBy names what the number of requests depends on where it is unknown before the run.
 func decidedBy(n *Node) string {
 	_, others := n.Stage.Extent.(scenario.UntilOthers)
 	switch {
@@ -112,7 +112,7 @@ func withLimits(n *Node, b bounds) (shortest, longest float64) {
 	return b.least, b.most + n.Stage.Drain.Seconds()
 }
 
-// warmupBounds is how long the warm-up takes, s.
+// warmupBounds returns the length of the warm-up, s.
 func warmupBounds(n *Node) bounds {
 	w := n.Stage.Warmup
 	switch {
@@ -127,7 +127,7 @@ func warmupBounds(n *Node) bounds {
 	return exactly(w.Duration.Seconds())
 }
 
-// holdBounds is how long the measurement takes, s. requests is after how many it ends; -1: not by
+// holdBounds returns the length of hold, s, which ends after a number of requests; -1: not by
 // their number.
 func holdBounds(n *Node, requests float64) bounds {
 	l := n.Load
@@ -166,7 +166,7 @@ func holdBounds(n *Node, requests float64) bounds {
 	return unbounded()
 }
 
-// rampLength is how long the steps of a ramp take, s.
+// rampLength returns the length of all steps of a ramp, s.
 func rampLength(r scenario.Ramp) float64 {
 	length := 0.0
 	for _, s := range r.Steps {
@@ -188,7 +188,7 @@ func plannedRequests(n *Node) float64 {
 	}
 }
 
-// measured is how many requests are due while a node is measured.
+// measured counts the requests that are due while a node is measured.
 func measured(n *Node, warm, hold bounds) float64 {
 	l, from := n.Load, inNs(warm.least)
 	if e, ok := n.Stage.Extent.(scenario.UntilStable); ok {
@@ -206,7 +206,7 @@ func measured(n *Node, warm, hold bounds) float64 {
 	return l.count(from, -1)
 }
 
-// held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all
+// held counts the requests that are due in the holds of a ramp that lasts until end (ns), most of all
 // that it sends.
 func held(n *Node, end, most int64) float64 {
 	spans := n.holds()
@@ -216,7 +216,7 @@ func held(n *Node, end, most int64) float64 {
 	return within(n.Load, spans, end, most)
 }
 
-// within is how many of the first most requests are due in spans, ns after the warm-up, and before end.
+// within counts those of the first most requests that are due in spans, ns after the warm-up, before end.
 func within(l *Load, spans []measure.Span, end, most int64) float64 {
 	warm, total := l.Warm, int64(0)
 	early := int64(l.count(0, warm))
@@ -259,7 +259,7 @@ func trialsOf(search load.Search) (least, most int) {
 	return least, most
 }
 
-// probesTo is how many measurements lead to one limit.
+// probesTo counts the measurements that lead to one limit.
 func probesTo(s load.Search, limit float64) int {
 	const enough = 1000 // a search ends by itself long before
 	var history []load.Trial

@@ -38,7 +38,7 @@ type Program struct {
 	Later source.Diagnostics
 }
 
-// Unit is what runs at one time: one stage, or the members of a group side by side.
+// Unit runs at one time: one stage, or the members of a group side by side.
 type Unit struct{ Members []*Member }
 
 // Member is one stage of a unit with what it plays, in order: its points and levels, in as many
@@ -55,7 +55,7 @@ type Play struct {
 	Repeat int
 }
 
-// Node is what has a result of its own: one stage at one point of its matrix and one level.
+// Node has a result of its own: one stage at one point of its matrix and one level.
 type Node struct {
 	Number int             // of the node in Program.Nodes
 	ID     string          // steady, sweep[concurrency=4], ab[side=canary,rate=100/s]
@@ -86,7 +86,7 @@ type Node struct {
 	// what the target of each entry can do; nil in it: its target is wrong
 	entries []*boundTarget
 	amounts map[*source.Text]*expression.Program // by Level.Expr, see Amount
-	// sequences is how its requests form sequences; nil: each stands alone.
+	// Sequences says how its requests form sequences; nil: each is independent.
 	Sequences *Sequencing
 }
 
@@ -95,13 +95,13 @@ type Check struct {
 	Assertion scenario.Assertion
 	Program   *expression.Program
 	Needed    int64 // samples that its percentiles need, the largest
-	// Planned is how many requests are planned for where it looks: its phase, its entry of the mix,
+	// Planned counts the requests that are planned for where it looks: its phase, its entry of the mix,
 	// one of its windows; the smallest. -1: depends on the server.
 	Planned float64
 	SD      float64 // standard deviation of Planned
 }
 
-// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of
+// Planned says what a node will do, as far as it is known before it runs. Times in seconds, of
 // one repeat.
 type Planned struct {
 	Requests float64 // due in hold; -1: depends on the server
@@ -115,7 +115,7 @@ type Planned struct {
 	Repeats   int     // how often it is played
 	// Trials are how many measurements a search makes, at least and at most; 0: it is none.
 	Trials, MostTrials int
-	// Decides is what the number of requests depends on where it is not known: "server", "result",
+	// Decides names what the number of requests depends on where it is not known: "server", "result",
 	// "data" or "group".
 	Decides string
 

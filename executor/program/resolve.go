@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// scope is what names mean where an expression stands: on a node, or nowhere (the plan's own
+// scope gives names their meaning in an expression: of a node, or of none (the plan's own
 // assertions).
 type scope struct {
 	draft *draft
@@ -99,7 +99,7 @@ func noSuchMetric(n *Node, path string, err error) error {
 	return err
 }
 
-// find is the node that stage("id") means. A stored result was there before, whatever runs when.
+// find returns the node that stage("id") means. A stored result was there before, whatever runs when.
 func (s *scope) find(id string, stored bool) (*Node, error) {
 	n, err := s.named(id)
 	if err != nil || stored || s.node == nil || s.here() && n == s.node {
@@ -167,7 +167,7 @@ func ids(nodes []*Node) []string {
 	return names
 }
 
-// samePoint is the node of a stage that stands where n stands in a matrix that is equal; nil: there
+// samePoint returns the node of a stage at the point of n in a matrix that is equal; nil: there
 // is no such one.
 func samePoint(byID map[string]*stagePoints, n *Node, other *stagePoints) *Node {
 	if n == nil {
@@ -223,7 +223,7 @@ func checkPlace(n *Node, at expression.Place, p *scenario.Plan) error {
 	return nil
 }
 
-// phaseNames are the names of the parts of a ramp.
+// phaseNames lists the names of the parts of a ramp.
 func phaseNames(n *Node) []string {
 	var names []string
 	for _, p := range n.phases {
@@ -232,12 +232,12 @@ func phaseNames(n *Node) []string {
 	return names
 }
 
-// mixEntry is the index of an entry of the mix; -1: there is none of that name.
+// mixEntry returns the index of an entry of the mix; -1: there is none of that name.
 func mixEntry(n *Node, name string) int {
 	return slices.IndexFunc(n.Stage.Mix, func(e scenario.Entry) bool { return e.Name == name })
 }
 
-// composingModels are the models whose statistics can be asked for beside those of the target's own.
+// composingModels lists the models whose statistics can be asked for beside those of the target's own.
 func composingModels(n *Node) []string {
 	var names []string
 	for _, e := range n.Stage.Entries() {

@@ -31,7 +31,7 @@ func planCheck(byNode map[string]*Node, n *Node, c *Check) {
 	}
 }
 
-// plannedFor is how many requests are planned for a place of the node, over all its repeats; of
+// plannedFor counts the requests that are planned for a place of the node, over all its repeats; of
 // assertions with `every` or `within`, for one of its windows. -1: not known.
 func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 	k, l := n.Planned.Requests, n.Load
@@ -58,7 +58,7 @@ func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 	return k * float64(n.Planned.Repeats)
 }
 
-// spreadOf is the standard deviation of k requests at a place: that of the arrivals, and of the
+// spreadOf returns the standard deviation of k requests at a place: that of the arrivals, and of the
 // draw of a mix.
 func spreadOf(n *Node, at expression.Place, k float64) float64 {
 	l, variance := n.Load, 0.0
@@ -73,7 +73,7 @@ func spreadOf(n *Node, at expression.Place, k float64) float64 {
 	return math.Sqrt(variance + sd*sd)
 }
 
-// length is how long spans are together that end at the latest at end, s.
+// length returns the total length of spans that end at the latest at end, s.
 func length(spans []measure.Span, end int64) float64 {
 	total := int64(0)
 	for _, s := range spans {
@@ -82,7 +82,7 @@ func length(spans []measure.Span, end int64) float64 {
 	return float64(total) / 1e9
 }
 
-// mixWeight is the share of an entry in the mix.
+// mixWeight returns the share of an entry in the mix.
 func mixWeight(n *Node, name string) float64 {
 	sum, own := 0.0, 0.0
 	for _, e := range n.Stage.Mix {

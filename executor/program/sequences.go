@@ -14,7 +14,7 @@ import (
 type Sequencing struct {
 	scenario.Sequences
 	Begin bool // each arrival begins a sequence: `of: sequences`
-	// of each entry, how many requests each sequence of its data has; nil in it: they stand alone
+	// of each entry, how many requests each sequence of its data has; nil in it: they are independent
 	streams [][]int
 }
 
@@ -132,7 +132,7 @@ func checkIDs(d *draft) {
 	}
 }
 
-// openSequences is how many sequences can be open at a time that take their ids from the range of
+// openSequences counts the sequences that can be open at a time and take their ids from the range of
 // n: its own, and those of the stages of its group. +Inf: an earlier result decides.
 func openSequences(p *Program, n *Node) (sum float64) {
 	most := map[string]float64{n.Stage.ID: openAtOnce(n)}
@@ -151,7 +151,7 @@ func openSequences(p *Program, n *Node) (sum float64) {
 	return sum
 }
 
-// openAtOnce is how many sequences of a node can be open at a time; +Inf: an earlier result decides.
+// openAtOnce counts the sequences of a node that can be open at a time; +Inf: an earlier result decides.
 func openAtOnce(n *Node) float64 {
 	if n.Open && !n.Sequences.Begin {
 		return float64(n.Sequences.Live)
@@ -159,7 +159,7 @@ func openAtOnce(n *Node) float64 {
 	return inFlight(n)
 }
 
-// expected is how many requests a sequence of the node has on average, and their standard deviation.
+// expected returns the mean number of requests of a sequence, and its standard deviation.
 func (q *Sequencing) expected() (mean, sd float64) {
 	if q.Length != nil {
 		return feed.Expected(*q.Length)
@@ -177,7 +177,7 @@ func (q *Sequencing) expected() (mean, sd float64) {
 	return mean, math.Sqrt(max(squares/n-mean*mean, 0))
 }
 
-// arrivalsOf is how many arrivals of the load so many sequences are: of a load in which each begins
+// arrivalsOf counts the arrivals of the load for a number of sequences: of a load in which each begins
 // one, as many.
 func arrivalsOf(n *Node, sequences float64) float64 {
 	if n.Sequences.Begin {

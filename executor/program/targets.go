@@ -69,10 +69,10 @@ func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 	}
 }
 
-// keyPos is where a key of a target stands, the target's own place where the plan does not write it.
+// keyPos returns the place of a key of a target, or of the target where the plan does not write the key.
 func keyPos(t *scenario.Target, name string) source.Pos { return posOf(t.Keys, name, t.Pos) }
 
-// posOf is where one of keys stands; otherwise: none has that name.
+// posOf returns the place of a key, or otherwise where keys lack it.
 func posOf(keys []scenario.Key, name string, otherwise source.Pos) source.Pos {
 	for _, key := range keys {
 		if key.Name == name {
@@ -111,7 +111,7 @@ func (k *boundTarget) lacks(need string) string {
 }
 
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong
-// with its files stands at its `tls`, or at the key that the error names.
+// with its files is reported at its `tls`, or at the key that the error names.
 func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
 	if k.Check == nil || d.diags.HasErrors() {
 		return // a scheme that the kind does not speak has been reported
@@ -144,8 +144,8 @@ func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
 	}
 }
 
-// insidePos is where a target says something at a key, which is one of the server's that is loaded
-// into this process, if any is.
+// insidePos returns the place of a key that a target reports: of the server that is loaded into this
+// process, if any is.
 func insidePos(t *scenario.Target, name string) source.Pos {
 	in := t.InProcess
 	if in == nil {
@@ -184,12 +184,12 @@ func catalogue(k *backends.Kind, a backends.Ability) (*metric.Catalogue, error) 
 	return Catalogue(*k)
 }
 
-// Catalogue is every metric that a kind can produce for some target: for explain and docs.
+// Catalogue returns every metric that a kind can produce for some target: for explain and docs.
 func Catalogue(k backends.Kind) (*metric.Catalogue, error) {
 	return metric.New(observe.Rows(k.Series)...)
 }
 
-// TargetOf is a plan's target in the backends' plain values.
+// TargetOf returns a plan's target in the backends' plain values.
 func TargetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	out := backends.Target{
 		URL: t.URL, Model: t.Model, ModelVersion: t.ModelVersion,

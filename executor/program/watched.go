@@ -132,7 +132,7 @@ func nodesReadBy(byNode map[string]*Node, p *expression.Program, n *Node) (list 
 	return list
 }
 
-// nodeOf is the node that a reference of an expression on n is to.
+// nodeOf returns the node that a reference of an expression on n is to.
 func nodeOf(byNode map[string]*Node, r expression.Ref, n *Node) *Node {
 	if r.Node == "" {
 		return n
