@@ -42,7 +42,8 @@ func (su *setup) adjust(ctx context.Context, t *target) error {
 	return nil
 }
 
-// traceSettings returns the settings of a trace in the words of Triton's trace extension, where numbers are text.
+// traceSettings returns the settings of a trace in the words of Triton's trace extension, where
+// numbers are text.
 func traceSettings(t *scenario.Trace) []backends.Parameter {
 	if t == nil {
 		return nil
