@@ -10,19 +10,25 @@ import (
 func TestDefaultsAreValues(t *testing.T) {
 	p := Plan{
 		Target: &Target{
-			TLS: &TLS{}, Builtin: &Builtin{Stall: &Stall{}}, Metrics: &Metrics{}, Trace: &Trace{}, InProcess: &InProcess{},
+			TLS: &TLS{}, Builtin: &Builtin{Stall: &Stall{}}, Metrics: &Metrics{}, Trace: &Trace{},
+			InProcess: &InProcess{},
 		},
 		Data: &Dataset{
-			Generate: &Generate{}, File: &Files{}, Prompts: &Prompts{Prefixes: &Prefixes{}, Images: &Images{}, Audio: &Audio{}},
+			Generate: &Generate{}, File: &Files{},
+			Prompts: &Prompts{Prefixes: &Prefixes{}, Images: &Images{}, Audio: &Audio{}},
 		},
 		Baseline: &Baseline{},
 		Stages: []*StageEntry{
 			{Stage: &Stage{Play: Play{
-				Load: &Load{Rate: &PerSecond{}}, Until: &Until{Stable: &Stable{}}, Assert: []*Assertion{{Every: &Val[time.Duration]{}}},
+				Load: &Load{Rate: &PerSecond{}}, Until: &Until{Stable: &Stable{}},
+				Assert:  []*Assertion{{Every: &Val[time.Duration]{}}},
 				Request: Request{Expect: &Expect{}},
 			}}},
 			{Group: &Group{Parallel: []*Stage{{Play: Play{
-				Load: &Load{Concurrency: &Slots{More: PeriodicForm{&Periodic{}}, Ramp: []*RampStep[int64]{{}}}}, Memory: &Memory{},
+				Load: &Load{
+					Concurrency: &Slots{More: PeriodicForm{&Periodic{}}, Ramp: []*RampStep[int64]{{}}},
+				},
+				Memory:    &Memory{},
 				Sequences: &Sequences{IDs: &IDs{}},
 			}}}}},
 			{Stage: &Stage{Play: Play{Load: &Load{Intervals: &Intervals{}}}}},

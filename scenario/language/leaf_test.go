@@ -146,7 +146,8 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	types := map[metric.Dim]reflect.Type{
 		metric.Duration: reflect.TypeFor[time.Duration](), metric.Rate: reflect.TypeFor[Rate](),
-		metric.Ratio: reflect.TypeFor[Ratio](), metric.Bytes: reflect.TypeFor[Size](), metric.Power: reflect.TypeFor[power](),
+		metric.Ratio: reflect.TypeFor[Ratio](), metric.Bytes: reflect.TypeFor[Size](),
+		metric.Power: reflect.TypeFor[power](),
 	}
 	for dim, typ := range types {
 		for range 500 {
@@ -160,9 +161,11 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 				t.Fatalf("%s %q: %s", dim, text, wrong.Summary)
 			}
 			read := map[metric.Dim]func() float64{
-				metric.Duration: func() float64 { return got.(time.Duration).Seconds() }, metric.Rate: func() float64 { return float64(got.(Rate)) },
-				metric.Ratio: func() float64 { return float64(got.(Ratio)) }, metric.Bytes: func() float64 { return float64(got.(Size)) },
-				metric.Power: func() float64 { return float64(got.(power)) },
+				metric.Duration: func() float64 { return got.(time.Duration).Seconds() },
+				metric.Rate:     func() float64 { return float64(got.(Rate)) },
+				metric.Ratio:    func() float64 { return float64(got.(Ratio)) },
+				metric.Bytes:    func() float64 { return float64(got.(Size)) },
+				metric.Power:    func() float64 { return float64(got.(power)) },
 			}[dim]()
 			if math.Abs(read-v) > 5e-4*v+1e-9 {
 				t.Errorf("%v is printed as %q and read as %v", v, text, read)
@@ -172,7 +175,8 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 	for range 500 {
 		d := time.Duration(math.Pow(10, random.Float64()*12+3))
 		for _, text := range []string{source.Duration(d), source.About(d)} {
-			if read, ok := source.ParseDuration(text); !ok || math.Abs(read.Seconds()-d.Seconds()) > 0.05*d.Seconds()+0.001 {
+			read, ok := source.ParseDuration(text)
+			if !ok || math.Abs(read.Seconds()-d.Seconds()) > 0.05*d.Seconds()+0.001 {
 				t.Errorf("%v is printed as %q and read as %v", d, text, read)
 			}
 		}

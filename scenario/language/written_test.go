@@ -45,12 +45,14 @@ func TestEverythingIsWritten(t *testing.T) {
 	elsewhere := "Plan.extends Plan.profiles Plan.target Plan.data Group.needs Group.when Group.delay"
 	for typ, own := range layouts() {
 		switch typ {
-		case reflect.TypeFor[Defaults](), reflect.TypeFor[Mix](), reflect.TypeFor[Play](), reflect.TypeFor[Request](), reflect.TypeFor[PeriodicForm]():
+		case reflect.TypeFor[Defaults](), reflect.TypeFor[Mix](), reflect.TypeFor[Play](),
+			reflect.TypeFor[Request](), reflect.TypeFor[PeriodicForm]():
 			continue // their keys stand in other maps
 		}
 		for _, f := range own.fields {
 			id := plain(typ) + "." + f.key
-			if f.key != "" && plain(typ) != "Spread" && !written[id] && !slices.Contains(strings.Fields(elsewhere), id) {
+			if f.key != "" && plain(typ) != "Spread" && !written[id] &&
+				!slices.Contains(strings.Fields(elsewhere), id) {
 				t.Errorf("%s stands nowhere", id)
 			}
 		}
