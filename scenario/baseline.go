@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// maxBaseline is how large a baseline may be: 3,600 slices of a node are 0.7 MB.
+// maxBaseline is the largest size of a baseline in bytes: 3,600 slices of a node are 0.7 MB.
 const maxBaseline = 256 << 20
 
 // Named reports whether the command line names the result: it is then meant, whatever IfMissing says.

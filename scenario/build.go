@@ -274,8 +274,8 @@ func (b *builder) format(d *language.Dataset) string {
 			continue
 		}
 		if key, ok := schema.Lookup("data.format"); ok && !slices.Contains(key.Allowed, format) {
-			b.later = append(b.later, source.Errorf(source.CodeNotBuilt, "this version cannot read `%s` files yet",
-				format).
+			b.later = append(b.later, source.Errorf(source.CodeNotBuilt,
+				"this version cannot read `%s` files yet", format).
 				Among("", key.Allowed).
 				AtKey(f.At.Path, f.At.Pos(), f.At.Node.Text))
 		}

@@ -54,11 +54,14 @@ func newQuantity[T language.Amount, X any](q *language.Quantity[T, X], dim dimen
 	}
 	if m, ok := any(q.More).(language.PeriodicForm); ok && m.Periodic != nil {
 		p := m.Periodic
-		return Periodic{From: int(p.From.V), To: int(p.To.V), Step: int(p.Step.V), Responses: int(p.Responses.V)}
+		return Periodic{
+			From: int(p.From.V), To: int(p.To.V), Step: int(p.Step.V), Responses: int(p.Responses.V),
+		}
 	}
 	var l Levels
 	for _, v := range q.Many {
-		l.Values = append(l.Values, Level{Value: language.Magnitude(v.V), Text: v.At.Node.Text, Pos: v.At.Pos()})
+		value := language.Magnitude(v.V)
+		l.Values = append(l.Values, Level{Value: value, Text: v.At.Node.Text, Pos: v.At.Pos()})
 	}
 	return l
 }
@@ -77,9 +80,8 @@ func newLevel[T language.Amount](v *language.Val[language.Derived[T]]) Level {
 func newLevels[T language.Amount](l *language.Levels[T], dim dimension[T]) Levels {
 	levels := Levels{While: newConditions(l.While)}
 	if l.To == nil {
-		levels.Values = []Level{
-			{Value: language.Magnitude(l.From.V), Text: dim.write(language.Magnitude(l.From.V)), Pos: l.From.At.Pos()},
-		}
+		from := language.Magnitude(l.From.V)
+		levels.Values = []Level{{Value: from, Text: dim.write(from), Pos: l.From.At.Pos()}}
 		levels.Open, levels.Step = true, l.Increment()
 		if l.Factor != nil {
 			levels.Factor = float64(l.Factor.V)
@@ -106,7 +108,7 @@ func newConditions(r *language.Conditions) []Condition {
 	return all
 }
 
-// extent returns how long a stage lasts, and where that is said: at the load where it ends by itself.
+// extent returns how long a stage lasts, and the key that says so: that of the load where it ends by itself.
 func (b *builder) extent(s *language.Stage, load source.Pos) (Extent, source.Pos) {
 	p := s.Play
 	at := func(key string) source.Pos { return s.At.Node.Entry(key).KeyPos }

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// checker is what all checks of a plan's meaning share: its shape was decoded. They work on what was
+// checker holds what all checks of a plan's meaning share: its shape was decoded. They work on what was
 // written and leave out what is absent because of a mistake that is already reported.
 type checker struct {
 	*language.Decoder
@@ -174,7 +174,8 @@ func checkOutput(c *checker) {
 			c.at(p.At, outOfRange("percentile %s is not above 0 and at most 100", p.At.Node.Text))
 		case p.V >= 0.5 && p.V < 1:
 			c.at(p.At, outOfRange("percentile %s is below 1", p.At.Node.Text).
-				Help("percentiles count from 0 to 100").Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
+				Help("percentiles count from 0 to 100").
+				Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
 		case seen[p.V]:
 			c.at(p.At, source.Errorf(source.CodeDuplicate, "duplicate percentile %s", p.At.Node.Text))
 		}
@@ -194,8 +195,9 @@ func checkBaseline(c *checker) {
 			c.at(
 				b.File.At,
 				source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text,
-					layer.Cause(err)).Help("a result named on the command line must be there: name its result.json, or "+
-					"a folder of results"),
+					layer.Cause(err)).
+					Help("a result named on the command line must be there: name its result.json, or "+
+						"a folder of results"),
 			)
 		}
 		return

@@ -19,7 +19,9 @@ type dimension[T language.Amount] struct {
 
 func inFlight() dimension[int64] {
 	return dimension[int64]{
-		"concurrency", 1, language.MaxSlots, func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) },
+		"concurrency", 1, language.MaxSlots, func(v float64) string {
+			return strconv.FormatFloat(v, 'f', 0, 64)
+		},
 	}
 }
 
@@ -130,7 +132,8 @@ func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimen
 	case c.Absent(l.At, "to") && c.Absent(l.At, "while"):
 		c.at(l.At,
 			source.Errorf(source.CodeLevels,
-				"levels without \"to\" never end").Help("add `to`, or `while` with the condition for going on"))
+				"levels without \"to\" never end").
+				Help("add `to`, or `while` with the condition for going on"))
 	case l.To == nil:
 	case l.To.V < l.From.V:
 		c.at(l.To.At, source.Errorf(source.CodeLevels, "levels must ascend: \"to\" is below \"from\""))
@@ -279,8 +282,9 @@ func (c *stageChecks) schedule(s *language.Stage, r *language.Schedule) {
 		ds, _ := pick(c.datasets, q.Data, "main")
 		if ds != nil && ds.Generate != nil {
 			c.at(r.At,
-				doesNotFit("generated data has no times to follow").Help("name a `file` of times here, or one with timestamps "+
-					"in `data`"))
+				doesNotFit("generated data has no times to follow").
+					Help("name a `file` of times here, or one with timestamps "+
+						"in `data`"))
 			return
 		}
 	}

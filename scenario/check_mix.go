@@ -31,7 +31,8 @@ func (c *stageChecks) mix(s *language.Stage) {
 		c.under(
 			s.Mix.At, bare[0].Key,
 			missing("%q has no weight, and %q has one", bare[0].Key,
-				weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"),
+				weighted[0].Key).
+				Help("give all entries a weight, which are drawn then, or none, which take turns"),
 		)
 	}
 }
@@ -61,7 +62,8 @@ func checkSequences(c *checker, s *language.Stage) {
 // checkIdentities refuses a range of ids that has fewer than there are sequences at a time, where both are
 // written.
 func checkIdentities(c *checker, s *language.Stage, q *language.Sequences) {
-	if q.IDs == nil || q.IDs.From == nil || q.IDs.To == nil || s.Play.Load == nil || q.IDs.To.V < q.IDs.From.V {
+	if q.IDs == nil || q.IDs.From == nil || q.IDs.To == nil || s.Play.Load == nil ||
+		q.IDs.To.V < q.IDs.From.V {
 		return
 	}
 	size, most, what := q.IDs.To.V-q.IDs.From.V+1, int64(0), "live sequences"
@@ -140,7 +142,8 @@ func checkAssertion(c *checker, a *language.Assertion, length time.Duration) {
 		c.at(v.At, outOfRange("allow must be below 100%%: nothing could fail"))
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
 		c.at(v.At,
-			doesNotFit("`allow` does not fit `within`, which is true in every window from then on").Help("use `every` with `allow`, or `within` with or without `every`"))
+			doesNotFit("`allow` does not fit `within`, which is true in every window from then on").
+				Help("use `every` with `allow`, or `within` with or without `every`"))
 	}
 	for _, option := range [...]struct {
 		key string

@@ -20,15 +20,16 @@ type stageChecks struct {
 
 func checkStages(c *checker) {
 	sc := &stageChecks{
-		checker: c, targets: targetsOf(c.raw), datasets: datasetsOf(c.raw), modelless: map[*language.Target]bool{},
+		checker: c, targets: targetsOf(c.raw), datasets: datasetsOf(c.raw),
+		modelless: map[*language.Target]bool{},
 	}
 	first := map[string]source.Pos{}
 	running := false
 	for _, s := range c.raw.Flat {
 		if s.ID != nil && !isAgain(c, s) {
 			if at, twice := first[s.ID.V]; twice {
-				c.at(s.ID.At, source.Errorf(source.CodeDuplicate, "duplicate stage %q; the first is at %d:%d", s.ID.V,
-					at.Line, at.Column))
+				c.at(s.ID.At, source.Errorf(source.CodeDuplicate,
+					"duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column))
 			} else {
 				first[s.ID.V] = s.ID.At.Pos()
 			}
@@ -72,8 +73,9 @@ func (c *stageChecks) stage(s *language.Stage) {
 func checkMemory(c *checker, m *language.Memory) {
 	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.Or(0) != 0 {
 		c.under(m.At, "device",
-			doesNotFit("\"device\" does not fit `kind: system`").Help("it chooses the GPU of `kind: cuda`; memory of the "+
-				"system has none"))
+			doesNotFit("\"device\" does not fit `kind: system`").
+				Help("it chooses the GPU of `kind: cuda`; memory of the "+
+					"system has none"))
 	}
 }
 
@@ -130,7 +132,8 @@ func checkExpect(c *checker, x *language.Expect) {
 // named finds the target or dataset that a stage, or an entry of its mix, names; nil: a mistake that is
 // reported, or there is none.
 func named[T any](
-	c *checker, at language.Place, what string, all []language.Item[T], name *language.Val[string], usual string,
+	c *checker, at language.Place, what string, all []language.Item[T], name *language.Val[string],
+	usual string,
 ) *T {
 	found, wrong := pick(all, name, usual)
 	key := strings.TrimSuffix(what, "set") // that of a dataset is `data`
@@ -210,8 +213,8 @@ func checkAssertionIDs(c *checker) {
 			}
 			if first, twice := seen[id]; twice {
 				c.at(at,
-					source.Errorf(source.CodeDuplicate, "two assertions have the id %q; the first is at %d:%d", id,
-						first.Line, first.Column))
+					source.Errorf(source.CodeDuplicate, "two assertions have the id %q; the first is at %d:%d",
+						id, first.Line, first.Column))
 				continue
 			}
 			seen[id] = at.Pos()

@@ -115,7 +115,8 @@ func notGRPC(n int64, target string) *source.Diagnostic {
 		Help(bothTables())
 	if i := slices.Index(likeHTTP[:], n); i >= 0 {
 		m.Nearest = strconv.Itoa(i)
-		m.Detail += fmt.Sprintf("; %d means %s", i, strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " ")))
+		name := strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " "))
+		m.Detail += fmt.Sprintf("; %d means %s", i, name)
 	}
 	return m
 }

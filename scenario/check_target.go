@@ -57,7 +57,8 @@ func checkServer(c *checker, t *language.Target) {
 		}
 		if p.Include != nil && p.DescriptorSet != nil {
 			c.under(p.At, "include",
-				doesNotFit("\"include\" does not fit \"descriptor_set\"").Help("it is where the imports of `files` are"))
+				doesNotFit("\"include\" does not fit \"descriptor_set\"").
+					Help("it is where the imports of `files` are"))
 		}
 	}
 	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -112,8 +113,9 @@ func checkTensors(c *checker, t *language.Tensors) {
 	for _, form := range []*language.Val[string]{t.Input, t.Output} {
 		if form != nil && form.V == "json" {
 			c.at(form.At,
-				doesNotFit("tensors as JSON do not fit gRPC").Help("over gRPC they are always raw bytes; remove `tensors`, or "+
-					"use http://"))
+				doesNotFit("tensors as JSON do not fit gRPC").
+					Help("over gRPC they are always raw bytes; remove `tensors`, or "+
+						"use http://"))
 		}
 	}
 }
@@ -206,7 +208,8 @@ func checkHeaders(c *checker, h *language.Dict[language.Val[string]]) {
 				"header name %q is not allowed", e.Key,
 			)
 		case !isToken(e.Key):
-			wrong("a name is made of letters, digits and !#$%&'*+-.^_`|~", "header name %q is not allowed", e.Key)
+			wrong("a name is made of letters, digits and !#$%&'*+-.^_`|~",
+				"header name %q is not allowed", e.Key)
 		case slices.Contains(ownHeaders, name):
 			wrong("", "header %q is set by the client", e.Key)
 		case seen[name]:

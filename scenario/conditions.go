@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// conditions looks for mistakes in expressions that nobody will compile: all of them where the plan
+// conditions looks for mistakes in expressions that are not compiled later: all of them where the plan
 // has other mistakes, so that these do not hide them; else those of stages that never run and of slos
-// that nobody uses. What depends on targets and on the order of stages stays for the compiler.
+// that are not used. What depends on targets and on the order of stages stays for the compiler.
 func (r *reading) conditions() source.Diagnostics {
 	c := conditions{reading: r, names: places{reading: r}, all: r.Diags.HasErrors(), used: map[string]bool{}}
 	for _, s := range r.raw.Flat {
@@ -50,7 +50,7 @@ type conditions struct {
 	diags source.Diagnostics
 }
 
-// assertions looks at a list of them. idle: nobody else will.
+// assertions looks at a list of them. idle: they are not compiled later.
 func (c *conditions) assertions(list []*language.Assertion, idle bool) {
 	for _, a := range list {
 		c.used[a.FromSLO] = c.used[a.FromSLO] || !idle

@@ -14,7 +14,8 @@ func checkEffects(c *checker, used map[string]bool) {
 	targets, datasets := targetsOf(c.raw), datasetsOf(c.raw)
 	for _, t := range targets {
 		if t := t.Value; t.URL != nil && t.At.Node.Entry("model_version") != nil && t.Model == nil {
-			c.warn(t.At, "model_version", source.CodeNoEffect, "\"model_version\" has no effect without \"model\"",
+			c.warn(t.At, "model_version", source.CodeNoEffect,
+				"\"model_version\" has no effect without \"model\"",
 				"it is the version of the target's model; a stage's own model is asked for without one")
 		}
 	}
@@ -42,8 +43,8 @@ func checkEffects(c *checker, used map[string]bool) {
 	for _, u := range bodies {
 		if u.whole {
 			c.under(u.at, u.key, source.Errorf(source.CodeNoEffect, "%q has no effect beside `bodies`", u.key).
-				Help("a body is sent as it is in its file: leave the key out, or read the file with `file` and "+
-					"`format: v2`"))
+				Help("a body is sent as it is in its file: leave the key out, or read the file with "+
+					"`file` and `format: v2`"))
 		}
 	}
 	for _, s := range c.raw.SLOs.Items() {

@@ -75,7 +75,8 @@ func (c *expander) slo(name *language.Val[string]) []*language.Assertion {
 		names = append(names, s.Key)
 	}
 	if !c.Known["/slos"] {
-		m := source.Errorf(source.CodeUnknownName, "no slo is named %q", name.V).Among(source.Nearest(name.V, names), names)
+		m := source.Errorf(source.CodeUnknownName, "no slo is named %q", name.V).
+			Among(source.Nearest(name.V, names), names)
 		if len(names) == 0 {
 			m.Detail = "the plan has no `slos`"
 		}

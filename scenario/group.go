@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// A group of stages is one entry of `stages`; here its members are told apart from it and from each
-// other.
+// A group of stages is one entry of `stages`; these checks are
+// about its members and the group itself.
 
 // checkGroups checks the groups of a plan.
 func checkGroups(c *checker) {
@@ -53,7 +53,8 @@ func checkGroup(c *checker, g *language.Group) {
 	})
 	if !ends {
 		c.under(g.At, "parallel",
-			doesNotFit("every member of the group lasts until the others have ended").Help("say of one how long it lasts"),
+			doesNotFit("every member of the group lasts until the others have ended").
+				Help("say of one how long it lasts"),
 		)
 	}
 	checkNeeds(c, g.Needs, nil, g)
@@ -67,9 +68,13 @@ func checkNeeds(c *checker, needs []*language.Val[string], s *language.Stage, g 
 	all, never := c.raw.StageIDs()
 	c.unique(needs, "need")
 	inGroup := func(id string) bool {
-		return g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return hasID(m, id) })
+		return g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool {
+			return hasID(m, id)
+		})
 	}
-	others := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return hasID(s, id) || inGroup(id) })
+	others := slices.DeleteFunc(slices.Clone(all), func(id string) bool {
+		return hasID(s, id) || inGroup(id)
+	})
 	for _, need := range needs {
 		inside := inGroup(need.V)
 		_, known := never[need.V]
@@ -86,7 +91,8 @@ func checkNeeds(c *checker, needs []*language.Val[string], s *language.Stage, g 
 			c.at(need.At, source.Errorf(source.CodeUnknownName, "no stage is named %q", need.V).
 				Among(source.Nearest(need.V, others), others))
 		case never[need.V]:
-			c.at(need.At, source.Warnf(source.CodeUnknownName, "stage %q never runs; nothing waits for it", need.V))
+			c.at(need.At, source.Warnf(source.CodeUnknownName,
+				"stage %q never runs; nothing waits for it", need.V))
 		}
 	}
 }
@@ -101,8 +107,8 @@ func nested(shape source.Diagnostics) source.Diagnostics {
 		if d.Code == source.CodeUnknownKey && strings.HasPrefix(d.Path, "/stages/") &&
 			strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
 			inner[strings.TrimSuffix(d.Path, "/parallel")] = true
-			shape[i].Summary, shape[i].Detail = "a group cannot stand in another group", "its stages can stand in "+
-				"the outer one, each with a `delay` of its own"
+			shape[i].Summary = "a group cannot stand in another group"
+			shape[i].Detail = "its stages can stand in the outer one, each with a `delay` of its own"
 			shape[i].Allowed, shape[i].Nearest = nil, ""
 		}
 	}

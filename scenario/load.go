@@ -106,11 +106,12 @@ func (r *reading) decode() {
 }
 
 // shape checks the tree against the schema, together with all profiles. What a profile brought into
-// the plan is said once.
+// the plan is reported once.
 func (r *reading) shape() source.Diagnostics {
 	whole := *r.Resolved
 	if e := r.Profiles; e != nil {
-		whole.Entries = append(slices.Clone(whole.Entries), source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
+		whole.Entries = append(slices.Clone(whole.Entries),
+			source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
 	}
 	found, later := schema.Check(&whole)
 	found, r.later = nested(found), later

@@ -9,12 +9,12 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// places is what is known of the places that metrics of an expression are measured at, in a plan with
-// mistakes. What a mistake leaves open is said to be there: what follows from a mistake is not
+// places holds what is known of the places that metrics of an expression are measured at, in a plan
+// with mistakes. What a mistake leaves open counts as there: what follows from a mistake is not
 // reported.
 type places struct {
 	*reading
-	stage *language.Stage // whose expression it is; nil: of the plan, or of nobody yet
+	stage *language.Stage // whose expression it is; nil: of the plan, or of an slo
 	// free: it is judged where it is used, so that a metric need not say of which stage it is.
 	free bool
 	// idle: the stage never runs, so it may name others that never run.
@@ -50,7 +50,7 @@ func (p places) Has(at expression.Place, path string) error {
 	return nil
 }
 
-// named is the stage that stage("…") is about; nil: it cannot be told.
+// named returns the stage that stage("…") is about; nil: it is not known.
 func (p places) named(at expression.Place) (*language.Stage, error) {
 	id, _, _ := strings.Cut(at.Node, "[")
 	ids, never := p.raw.StageIDs()
@@ -111,7 +111,8 @@ func (p places) sound(s *language.Stage, keys ...string) bool {
 		if d.Code == source.CodeUnknownKey {
 			path = path[:strings.LastIndexByte(path, '/')+1] + d.Nearest
 		}
-		lacks := path == at && (d.Code == source.CodeMissing || d.Code == source.CodeExactlyOne) // some other key
+		// some other key
+		lacks := path == at && (d.Code == source.CodeMissing || d.Code == source.CodeExactlyOne)
 		return strings.HasPrefix(path, "/defaults/") || strings.HasPrefix(path, "/profiles/") ||
 			slices.ContainsFunc(keys,
 				func(key string) bool { return !lacks && (within(at+key, path) || within(path, at+key)) })

@@ -81,7 +81,7 @@ type Plan struct {
 	Warnings source.Diagnostics
 }
 
-// Key is a key that stands in the plan.
+// Key is a key that is written in the plan.
 type Key struct {
 	Name string
 	Pos  source.Pos
@@ -106,7 +106,7 @@ type Stage struct {
 	Labels      []Pair
 	Pos         source.Pos // of the stage
 	IDPos       source.Pos
-	// Point is where the stage stands in its matrix, first axis outermost; nil without one. The points
+	// Point is the place of the stage in its matrix, first axis outermost; nil without one. The points
 	// of one stage follow each other in Plan.Stages and have the same ID.
 	Point []Pair
 	// Axes are the values of the point as expressions see them, named matrix.AXIS: those of Point and
@@ -119,7 +119,7 @@ type Stage struct {
 	Delay       time.Duration // before it starts; in a group, from the group's start
 	MaxDuration time.Duration // then the node is interrupted; 0: none
 	Request     Request       `plan:"-"`
-	Mix         []Entry       `plan:"-"` // several kinds of request; nil: only Request, which is else the first of them
+	Mix         []Entry       `plan:"-"` // kinds of request; nil: only Request, else the first of them
 	Load        Load          `plan:"-"`
 	LoadPos     source.Pos    `plan:"-"`
 	Extent      Extent
@@ -168,7 +168,7 @@ func (s *Stage) Entries() []Entry {
 	return s.Mix
 }
 
-// Sequences is how the requests of a stage form sequences.
+// Sequences says how the requests of a stage form sequences.
 type Sequences struct {
 	Pos      source.Pos // of the key
 	Live     int        // at the same time, in open loops
@@ -179,7 +179,7 @@ type Sequences struct {
 	Serial   bool       // at most one request of a sequence in flight
 }
 
-// Sequencing is how the requests of the stage form sequences if they do: without `sequences` in the
+// Sequencing returns how the requests of the stage form sequences if they do: without `sequences` in the
 // plan the defaults of the language, for data that makes sequences by itself.
 func (s *Stage) Sequencing() Sequences {
 	if s.Sequences != nil {
@@ -234,7 +234,7 @@ type Need struct {
 	Pos     source.Pos
 }
 
-// Request is what one request of a stage looks like.
+// Request describes one request of a stage.
 type Request struct {
 	Target     *Target  `plan:"-"`
 	Data       *Dataset `plan:"-"`
@@ -248,7 +248,7 @@ type Request struct {
 	Expect     *Expect
 }
 
-// Wanted is an output to ask for; Classification above 0 asks for so many classes in its place.
+// Wanted is an output to ask for; Classification above 0 asks for that number of classes in its place.
 type Wanted struct {
 	Name           string
 	Classification int64
@@ -263,7 +263,7 @@ type Shape struct {
 	Pos   source.Pos
 }
 
-// Expect is what a reply must be.
+// Expect describes a right reply.
 type Expect struct {
 	Pos                source.Pos
 	Outputs            bool // compare with the data's expected outputs

@@ -46,14 +46,14 @@ type Schedule struct {
 	Pool     Pool
 }
 
-// Pool is how many requests of an open loop may be in flight, and what becomes of those that find
-// no place.
+// Pool limits the requests in flight of an open loop; Overflow says what a request does that finds no
+// place.
 type Pool struct {
 	MaxInFlight int
 	Overflow    string // wait drop
 }
 
-// Arrivals is how the gaps of a rate vary. CV is their coefficient of variation: 0 constant, 1
+// Arrivals says how the gaps of a rate vary. CV is their coefficient of variation: 0 constant, 1
 // Poisson, else gamma gaps. Exact scales the gaps so that the number of arrivals is that of the
 // constant rate.
 type Arrivals struct {
@@ -130,15 +130,15 @@ type RampStep struct {
 // Search is one node that looks for the largest value for which While holds.
 type Search struct {
 	From, To Level
-	// Precision is how close to the limit is close enough: a share of the value, or an amount. One of
+	// Precision is the distance to the limit that is close enough: a share of the value, or an amount. One of
 	// them is 0.
 	Precision, Amount float64
 	Confirm           int // times that the best value must hold
 	While             []Condition
 }
 
-// Periodic is one node of a streaming closed loop: Step more slots each time the newest all have so
-// many responses.
+// Periodic is one node of a streaming closed loop: Step more slots each time the newest all have Responses
+// responses.
 type Periodic struct{ From, To, Step, Responses int }
 
 func (Fixed) quantity()    {}

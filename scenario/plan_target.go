@@ -61,21 +61,21 @@ type TLS struct {
 	MinVersion    string // 1.2 1.3
 }
 
-// Metrics is where a server shows Prometheus metrics, how often they are read and which are kept.
+// Metrics tells where a server shows Prometheus metrics, how often they are read and which are kept.
 type Metrics struct {
 	URL   string
 	Every time.Duration
 	Match []string
 }
 
-// Trace is which requests a server traces while the plan runs.
+// Trace chooses the requests that a server traces while the plan runs.
 type Trace struct {
 	Level []string // TIMESTAMPS TENSORS
 	// One of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
 	Rate, Count, LogFrequency int64
 }
 
-// Log is what a server logs while the plan runs; what is nil or "" stays as it is.
+// Log holds what a server logs while the plan runs; what is nil or "" stays as it is.
 type Log struct {
 	Info, Warning, Error *bool
 	Verbose              *int64
@@ -130,7 +130,7 @@ func schemeOf(url string) string {
 
 func overGRPC(url string) bool { return strings.HasPrefix(schemeOf(url), "grpc") }
 
-// Dist is a drawn number. Unit: that of the key it stands under (durations: seconds).
+// Dist is a drawn number. Unit: that of its key (durations: seconds).
 type Dist struct {
 	Shape               string // constant uniform normal exponential lognormal values
 	Mean, Std, Min, Max float64
@@ -182,7 +182,7 @@ type Generator struct {
 	Input    string
 	Pos      source.Pos
 	Word     string // random zero
-	Constant []any  `plan:"-"` // elements in row-major order, repeated to fill: bool, int64, uint64, float64, string
+	Constant []any  `plan:"-"` // elements in row-major order, repeated to fill
 	Dist     *Dist
 	Length   *Dist // of strings
 	Alphabet string

@@ -213,7 +213,7 @@ func (e *encoder) encode(p language.Part, at spot) any {
 	return e.structure(p, at)
 }
 
-// list leaves out the points of a matrix but the first, which stands for all: its texts keep their
+// list leaves out the points of a matrix but the first, which represents all: its texts keep their
 // references.
 func (e *encoder) list(p language.Part, at spot) []any {
 	list := []any{}
@@ -227,7 +227,8 @@ func (e *encoder) list(p language.Part, at spot) []any {
 			id = own.Text
 		}
 		to := at.item(len(list), id)
-		if id != "" && strings.HasPrefix(at.pointer, "/stages/") && strings.HasSuffix(at.pointer, "/parallel") {
+		if id != "" && strings.HasPrefix(at.pointer, "/stages/") &&
+			strings.HasSuffix(at.pointer, "/parallel") {
 			to.key = "stages." + id // members of groups are named like other stages
 		}
 		list = append(list, e.encode(item, to))
@@ -283,7 +284,7 @@ func (e *encoder) structure(p language.Part, at spot) any {
 	return m
 }
 
-// asWritten is a part that is kept as it stands.
+// asWritten encodes a part that is kept as it is.
 func (e *encoder) asWritten(n *source.Node, at spot) any {
 	switch n.Kind {
 	case source.Map:

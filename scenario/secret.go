@@ -12,7 +12,7 @@ import (
 )
 
 // Secret is a value that cannot be printed by accident: every way of formatting it gives ***. The
-// value stands in a closure, because fmt calls no method of what lies in an unexported field, nor
+// value is in a closure, because fmt calls no method of what lies in an unexported field, nor
 // after a wrong verb, and follows pointers.
 type Secret struct{ open func() hidden }
 
@@ -70,7 +70,7 @@ func maskForms(s string, forms []form) string {
 	return s
 }
 
-// overlap is how many bytes of a form s ends with, 0 if they are too few to tell.
+// overlap counts the bytes of a form that s ends with; 0: too few to tell.
 func overlap(s, form string) int {
 	if len(form) <= shortestForm {
 		return 0
@@ -184,9 +184,8 @@ func warnShort(vs *layer.Variables) (found source.Diagnostics) {
 			source.CodeShortSecret, "the secret %q has fewer than %d characters", v.Name,
 			shortSecret,
 		).
-			Help(
-				"it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
-			).
+			Help("it is masked only where it is a word of its own, and so is every other word like it: use a "+
+				"longer one").
 			AtKey(v.Path, v.KeyPos, v.Name))
 	}
 	return found

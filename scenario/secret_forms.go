@@ -82,7 +82,9 @@ func sorted(forms []form) []form {
 func quotings() []func(string) string {
 	replace := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
 	quotes := func(double, single string) func(string) string {
-		return func(s string) string { return replace("&#34;", double, "&#39;", single)(html.EscapeString(s)) }
+		return func(s string) string {
+			return replace("&#34;", double, "&#39;", single)(html.EscapeString(s))
+		}
 	}
 	all := []func(string) string{
 		jsonHTML, jsonPlain, jsonASCII,
@@ -93,8 +95,8 @@ func quotings() []func(string) string {
 		quotes("&quot;", "&apos;"),
 		replace("&", "&amp;", "<", "&lt;", ">", "&gt;"),
 		// encoding/xml
-		replace("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;", "\n", "&#xA;",
-			"\r", "&#xD;"),
+		replace("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;",
+			"\n", "&#xA;", "\r", "&#xD;"),
 		replace("/", `\/`),
 		replace(`"`, `""`), // CSV
 	}

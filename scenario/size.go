@@ -65,7 +65,8 @@ func TooManyNodes() (summary, detail string) {
 
 // TooManyChecks says that a plan has more than MaxChecks.
 func TooManyChecks() (summary, detail string) {
-	return fmt.Sprintf("the plan has more than %d assertions on its nodes: assertions times nodes", MaxChecks),
+	return fmt.Sprintf("the plan has more than %d assertions on its nodes: assertions times nodes",
+			MaxChecks),
 		"assert on fewer stages, use fewer levels, or join assertions with `and`"
 }
 

@@ -29,7 +29,7 @@ type Overrides struct {
 	Vars     []string                    // "name=value", of --var
 	VarFiles []string                    // YAML or JSON maps from name to value, of --var-file
 	Sets     []string                    // "path=value", of --set
-	Baseline string                      // a stored result in place of the plan's baseline, of --baseline; "": the plan's
+	Baseline string                      // a stored result, of --baseline; "": the plan's
 	Env      func(string) (string, bool) // os.LookupEnv; nil: no environment
 }
 
@@ -136,13 +136,13 @@ func compareWith(root *source.Node, file string) {
 	in.Entries = append(in.Entries, source.Entry{Key: key, KeyPos: at, Value: named})
 }
 
-// MayBeSecret reports whether what stands at a mistake may be the value of a secret that is not known
+// MayBeSecret reports whether the text at a mistake may be the value of a secret that is not known
 // as one: a file of variables, or a --var with a wrong name.
 func (o Overrides) MayBeSecret(d source.Diagnostic) bool {
 	return slices.Contains(o.VarFiles, d.Pos.File) || d.Pos.File == "--var" && d.Code == source.CodeVarUnknown
 }
 
-// Source is the text that a position names: a file, or what was said on the command line, an
+// Source returns the text that a position names: a file, or the arguments of the command line, an
 // argument a line.
 func (o Overrides) Source(file string) []byte {
 	arguments := map[string][]string{

@@ -52,14 +52,15 @@ func (r *Document) MayBeInBase(code string) bool {
 		return false
 	}
 	switch code {
-	case source.CodeMissing, source.CodeExactlyOne, source.CodeDoesNotFit, source.CodeUnknownName, source.CodeVarMissing, source.CodeVarUnknown, source.CodeVarUnused, source.CodeIdle,
+	case source.CodeMissing, source.CodeExactlyOne, source.CodeDoesNotFit, source.CodeUnknownName,
+		source.CodeVarMissing, source.CodeVarUnknown, source.CodeVarUnused, source.CodeIdle,
 		source.CodeNoEffect, source.CodeProfile, source.CodeOverlay, source.CodeSet:
 		return true
 	}
 	return false
 }
 
-// upper is a tree that was laid over another, and where it stands in its file.
+// upper is a tree that was laid over another, and its place in its file.
 type upper struct {
 	tree *source.Node
 	path string
@@ -138,7 +139,7 @@ func (l *layers) refuse(e *source.Entry, m *source.Diagnostic) {
 }
 
 // profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that
-// nobody chose are looked at too: their stages and variables must be there.
+// are not chosen are looked at too: their stages and variables must be there.
 func (l *layers) profile(root *source.Node, chosen []string) *source.Node {
 	l.covered = append(l.covered, root)
 	profiles, plan := root.Get("profiles"), without(root, "profiles")

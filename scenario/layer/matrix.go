@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxPoints is how many points a matrix may have.
+// maxPoints limits the points of a matrix.
 const maxPoints = 256
 
 // Pair is one entry of a map whose order is fixed.
@@ -61,7 +61,8 @@ func (p *Point) id() string {
 
 // matrix expands the matrix of one stage:
 //
-//	matrix  = { axis ": [" value { "," value } "]" } [ "include: [" values { "," values } "]" ] [ "exclude: [" values … "]" ]
+//	matrix  = { axis ": [" value { "," value } "]" }
+//	          [ "include: [" values { "," values } "]" ] [ "exclude: [" values … "]" ]
 //	values  = "{" axis ": " value { "," axis ": " value } "}"
 //
 // exclude comes first: it removes the points that have all its values. Then each include adds its
@@ -153,7 +154,7 @@ func badAxis(name string) *source.Diagnostic {
 		Help("use letters, digits and _, first a letter or _")
 }
 
-// value checks a value. named: it stands in the id of a node.
+// value checks a value. named: it is part of the id of a node.
 func (m *matrix) value(n *source.Node, path string, named bool) bool {
 	switch {
 	case n.Kind != source.Scalar:

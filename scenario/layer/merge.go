@@ -14,7 +14,7 @@ import (
 // the options that fit only them; null removes a key; a scalar for a variable is its default.
 type layers struct {
 	names []string                // of what was merged, weakest first
-	from  map[*source.Node]string // the layer that a value stands in; none: the plan itself
+	from  map[*source.Node]string // the layer that a value comes from; none: the plan itself
 	// nulls are those that may remove a key, and whether they did. They stay in the tree until the
 	// defaults are merged, because what they remove may come from there.
 	nulls   map[*source.Node]bool
@@ -34,8 +34,8 @@ func newLayers() *layers {
 type layer struct {
 	*layers
 	path string // JSON pointer of the upper tree in its file
-	// below: what is merged stands where the lower tree has it; a stage stands in the plan, not in the
-	// profile that changes it. The defaults are the exception: a stage stands above them.
+	// below: what is merged has the position of the lower tree: that of a stage is in the plan, not in
+	// the profile that changes it. The defaults are the exception: a stage keeps its own.
 	below bool
 }
 
@@ -108,7 +108,8 @@ func (l layer) oneForSeveral(under, over *source.Node) *source.Node {
 		}
 		names := keysOf(several)
 		l.report("/"+pair[0], *one, source.Errorf(source.CodeOverlay,
-			"`%s` over a plan with `%s`: say which of %s is meant", pair[0], pair[1], source.QuoteAll(names, "and")).
+			"`%s` over a plan with `%s`: say which of %s is meant",
+			pair[0], pair[1], source.QuoteAll(names, "and")).
 			Help(fmt.Sprintf("write %s: {NAME: …}", pair[1])).Among("", names))
 		over = without(over, pair[0])
 	}

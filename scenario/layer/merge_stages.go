@@ -67,7 +67,8 @@ func (l layer) stageMap(under, over *source.Node) *source.Node {
 					Help("members of a group are changed by their own ids"))
 		case e.Value.Get("id") != nil && e.Value.Get("id").Text != e.Key:
 			l.report(path+"/id", *e.Value.Entry("id"),
-				source.Errorf(source.CodeOverlay, "stage %q cannot get another id", e.Key).Help("leave `id` out"))
+				source.Errorf(source.CodeOverlay, "stage %q cannot get another id", e.Key).
+					Help("leave `id` out"))
 		default:
 			under = l.stage(under, e.Key, e.Value)
 		}

@@ -12,7 +12,7 @@ import (
 type Origin struct {
 	Path string // JSON pointer into Plan.Resolved
 	Key  string // the same as --set takes it: stages.steady.for
-	// From is what gave it: "plan", "default" (of the language), "extends FILE", "profile NAME",
+	// From names its source: "plan", "default" (of the language), "extends FILE", "profile NAME",
 	// "--set", "vars" (a variable's own default), "env NAME", "--var NAME", "--var-file FILE"; after
 	// "defaults, " when it came to a stage through these.
 	From     string
@@ -21,7 +21,7 @@ type Origin struct {
 	LeftOut  bool       // a header that is not sent: it holds an empty secret
 }
 
-// Plain reports whether the value stands in the plan's own file, or nowhere.
+// Plain reports whether the value is in the plan's own file, or nowhere.
 func (o Origin) Plain() bool { return o.Variable == "" && (o.From == "plan" || o.From == "default") }
 
 // Origin says where a decoded value comes from.
@@ -59,7 +59,7 @@ func (r *Document) layer(written *source.Node) string {
 	return "plan"
 }
 
-// Source is what gave the variable its value.
+// Source names where the variable's value comes from.
 func (v *Variable) Source() string {
 	switch v.From {
 	case "--var":
@@ -70,7 +70,7 @@ func (v *Variable) Source() string {
 	return v.From
 }
 
-// FolderOf is what the paths in n are relative to: the folder of the file that holds them. What comes
+// FolderOf returns the folder that the paths in n are relative to: that of the file that holds them. What comes
 // from the command line counts as part of the plan.
 func FolderOf(plan string, n *source.Node) string {
 	if n == nil || n.Pos.File == "" || strings.HasPrefix(n.Pos.File, "--") {
@@ -79,7 +79,7 @@ func FolderOf(plan string, n *source.Node) string {
 	return filepath.Dir(n.Pos.File)
 }
 
-// Locate resolves a path of the plan that stands in n.
+// Locate resolves a path of the plan that is written in n.
 func Locate(plan string, n *source.Node, name string) string {
 	return ResolvePath(FolderOf(plan, n), name)
 }

@@ -9,11 +9,12 @@ import (
 )
 
 // A file that is no plan may hold anything, and who names it as one (`extends: /etc/passwd`) may not
-// be allowed to read it. So a message about such a file shows nothing of what stands in it.
+// be allowed to read it. So a message about such a file shows nothing of what is in it.
 
 // planText finds the beginning of a key that only plans have, for files that are no YAML: at the start
 // of a line, or in one line of JSON.
-var planText = regexp.MustCompile(`(?m)(?:^|[{,][ \t]*)["']?(?:stages|targets?|extends|slos|datasets|version["']?[ \t]*:[ \t]*1[ \t\r]*(?:$|,))["']?[ \t]*(?::|$|,)`)
+var planText = regexp.MustCompile(`(?m)(?:^|[{,][ \t]*)["']?` +
+	`(?:stages|targets?|extends|slos|datasets|version["']?[ \t]*:[ \t]*1[ \t\r]*(?:$|,))["']?[ \t]*(?::|$|,)`)
 
 // isPlan reports whether a file is meant as a plan. root is what was read of it; nil: it is no YAML.
 func isPlan(root *source.Node, data []byte) bool {
@@ -28,7 +29,8 @@ func isPlan(root *source.Node, data []byte) bool {
 				return true
 			}
 		case "stages": // that of other programs is a list of words
-			if v.Kind == source.Map || v.Kind == source.List && len(v.Items) > 0 && v.Items[0].Kind == source.Map {
+			if v.Kind == source.Map ||
+				v.Kind == source.List && len(v.Items) > 0 && v.Items[0].Kind == source.Map {
 				return true
 			}
 		case "target", "targets":
@@ -53,9 +55,10 @@ func notAPlan(file string, found source.Diagnostics) source.Diagnostic {
 		return d
 	}
 	return source.Diagnostic{
-		Severity: source.Error, Code: source.CodeNoPlan, Summary: fmt.Sprintf("%q is no plan", file), Hidden: true,
-		Detail: "A plan is a YAML file with version: 1, target and stages; `sluice init` writes one.",
-		Pos:    source.Pos{File: file, Line: 1, Column: 1},
+		Severity: source.Error, Code: source.CodeNoPlan, Hidden: true,
+		Summary: fmt.Sprintf("%q is no plan", file),
+		Detail:  "A plan is a YAML file with version: 1, target and stages; `sluice init` writes one.",
+		Pos:     source.Pos{File: file, Line: 1, Column: 1},
 	}
 }
 

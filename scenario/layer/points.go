@@ -33,7 +33,7 @@ func (s *substituter) find(name string) *Variable {
 	return s.scope.Find(name)
 }
 
-// within replaces the references of a tree that stands at a point.
+// within replaces the references of a tree at a point.
 func (s *substituter) within(p *Point, n *source.Node, t language.Type, path string) *source.Node {
 	before := s.scope
 	defer func() { s.scope = before }()

@@ -39,7 +39,8 @@ type setter struct {
 func (s *setter) apply(root *source.Node) *source.Diagnostic {
 	path, value, found := strings.Cut(s.arg, "=")
 	if !found || path == "" {
-		return s.failed("has no path and value", "write --set PATH=VALUE, such as --set stages.steady.for=10s", nil)
+		return s.failed("has no path and value",
+			"write --set PATH=VALUE, such as --set stages.steady.for=10s", nil)
 	}
 	s.steps = strings.Split(path, ".")
 	pos := source.Pos{File: "--set", Line: s.line, Column: utf8.RuneCountInString(path) + 2}
@@ -120,7 +121,9 @@ func (s *setter) add(n *source.Node, t language.Type, key string, value *source.
 		Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value,
 	}
 	gone := t.AsMap().Displaced(&source.Node{Kind: source.Map, Entries: []source.Entry{fresh}})
-	n.Entries = append(slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool { return gone[e.Key] }), fresh)
+	n.Entries = append(slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool {
+		return gone[e.Key]
+	}), fresh)
 }
 
 func (s *setter) intoList(

@@ -19,7 +19,7 @@ type Substitution struct {
 	Idle   source.Diagnostics // warnings of values that nothing uses
 	texts  map[*source.Node]*text
 	points map[*source.Node]*Point // by the stage's node
-	// Where a stage stands in the plan, whatever the matrices above make of the list
+	// The place of a stage in the plan, whatever the matrices above make of the list
 	paths map[*source.Node]string
 	moved [][2]string // paths of stages in the list that matrices made, and in the plan
 }
@@ -28,11 +28,12 @@ type Substitution struct {
 type text struct {
 	original *source.Node // what the new node was made from
 	from     string       // where a whole value came from, for messages
-	shown    string       // how the resolved plan writes it: *** for a secret, ${matrix.x} for what differs by point
-	differs  bool         // shown is set
-	empty    bool         // it holds an empty secret
-	unset    bool         // it holds a variable without a value
-	used     []*Variable  // what it is made of
+	// How the resolved plan writes it, where it differs: *** for a secret, ${matrix.x} by point
+	shown   string
+	differs bool
+	empty   bool        // it holds an empty secret
+	unset   bool        // it holds a variable without a value
+	used    []*Variable // what it is made of
 }
 
 func newSubstitution() *Substitution {
@@ -239,7 +240,7 @@ func (s *substituter) scalar(n *source.Node, t language.Type, path string) *sour
 	return made
 }
 
-// reference gives the variable of one reference inside a text; nil: the text that stands for it.
+// reference gives the variable of one reference inside a text; nil: the text in its place.
 func (s *substituter) reference(
 	in *text, name string, n *source.Node, at []int, path string,
 ) (v *Variable, part string) {
@@ -270,7 +271,8 @@ func (t *text) use(v *Variable) {
 
 // whole replaces a scalar that is one reference by a scalar of the variable's type.
 func (s *substituter) whole(n *source.Node, name string, t language.Type, path string) *source.Node {
-	made, now := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}, &text{original: n}
+	made := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}
+	now := &text{original: n}
 	v := s.find(name)
 	if v != nil && v.usable() {
 		if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, t) {

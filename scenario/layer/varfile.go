@@ -12,7 +12,9 @@ import (
 func (vs *Variables) file(given map[string]*argument, names []string, file string, i int) {
 	data, err := ReadSome(file)
 	if err != nil {
-		vs.Diags = append(vs.Diags, source.Errorf(source.CodeFile, "--var-file %q cannot be read: %v", file, Cause(err)).
+		vs.Diags = append(vs.Diags, source.Errorf(
+			source.CodeFile, "--var-file %q cannot be read: %v", file, Cause(err),
+		).
 			AtKey("", source.Pos{File: "--var-file", Line: i + 1, Column: 1}, file))
 		return
 	}
@@ -36,7 +38,8 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 			d = source.Errorf(source.CodeVarUnknown, "the plan has no variable %q", e.Key).
 				Among(source.Nearest(e.Key, names), names)
 		case e.Value.Kind == source.Null:
-			d = source.Errorf(source.CodeNull, "`%s` has no value", e.Key).Help("Give it one, or leave the key out.")
+			d = source.Errorf(source.CodeNull, "`%s` has no value", e.Key).
+				Help("Give it one, or leave the key out.")
 		case e.Value.Kind != source.Scalar:
 			d = source.Errorf(source.CodeType, "variable %q wants a scalar", e.Key)
 		default:

@@ -29,15 +29,16 @@ type Variable struct {
 	wrong    string       // the value of a variable whose mistake is reported
 }
 
-// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of
+// Var is a variable with its final value. In an expression ${name} means Text as one literal of
 // Type. The Text of a secret is ***; no expression may mention one.
 type Var struct {
 	Name   string
 	Type   string // text int number bool duration rate ratio size power
 	Text   string
 	Secret bool
-	From   string // "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE", "--var"
-	Pos    source.Pos
+	// From is "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE" or "--var".
+	From string
+	Pos  source.Pos
 }
 
 // Variables are the declared variables in document order.
@@ -68,7 +69,7 @@ func (vs *Variables) Names() []string {
 }
 
 // resolveVariables gives every variable its value: default, then the environment, then --var-file,
-// then --var. from names the layers that defaults stand in.
+// then --var. from names the layers that defaults come from.
 func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]string) *Variables {
 	vs := &Variables{}
 	node := root.Get("vars")
@@ -88,7 +89,7 @@ func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]stri
 	return vs
 }
 
-// argument is a value from the command line, and where it stands there.
+// argument is a value from the command line, and its place there.
 type argument struct {
 	text, from string
 	pos        source.Pos
@@ -126,7 +127,7 @@ func (vs *Variables) resolve(
 	vs.All = append(vs.All, v)
 	raw, ok := language.DecodeVar(e.Value, v.Path, newSubstitution())
 	if !ok {
-		v.Known = true // what it is cannot be said; its own mistake is reported by the decoder
+		v.Known = true // its value is unknown; its own mistake is reported by the decoder
 		return
 	}
 	v.Secret, v.required = raw.Secret.Or(false), raw.Required.Or(false)

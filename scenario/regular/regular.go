@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// patience is how long one read may wait. Files on disks never wait in this sense; those of the
+// patience limits the wait of one read. Files on disks never wait in this sense; those of the
 // kernel that are read as they grow, such as /proc/kmsg, are regular files too.
 const patience = 5 * time.Second
 
