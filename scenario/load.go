@@ -57,7 +57,7 @@ func (r *reading) read() *Plan {
 	merged := r.Merge()
 	if large := tooLarge(merged); large != nil {
 		r.Diags = append(r.Diags, large...)
-		r.Diags = r.tidy()
+		r.tidy()
 		return nil
 	}
 	r.Substitute(merged)
@@ -72,7 +72,7 @@ func (r *reading) read() *Plan {
 	if r.Diags.HasErrors() {
 		r.Diags = append(r.Diags, r.later...)
 	}
-	r.Diags = r.tidy()
+	r.tidy()
 	if r.Diags.HasErrors() {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (r *reading) shape() source.Diagnostics {
 
 // tidy sorts the diagnostics, leaves out repetitions (a default is read once for each stage) and hides
 // secrets.
-func (r *reading) tidy() source.Diagnostics {
+func (r *reading) tidy() {
 	type key struct {
 		pos           source.Pos
 		code, summary string
@@ -151,7 +151,7 @@ func (r *reading) tidy() source.Diagnostics {
 		d.Hidden = d.Hidden || r.Overrides.MayBeSecret(d)
 		all = append(all, d)
 	}
-	return conceal(all, secretsOf(r.Vars), r.TextOf)
+	r.Diags = conceal(all, secretsOf(r.Vars), r.TextOf)
 }
 
 // Built keeps those of some names that this version can run: keys of the map at a path of the schema,

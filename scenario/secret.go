@@ -14,17 +14,12 @@ import (
 // Secret is a value that cannot be printed by accident: every way of formatting it gives ***. The
 // value is in a closure, because fmt calls no method of what lies in an unexported field, nor
 // after a wrong verb, and follows pointers.
-type Secret struct{ open func() hidden }
-
-type hidden struct {
-	value string
-	forms []form // how the value may look where something has encoded it, the longest first
-}
+type Secret struct{ forms func() []form } // how the value may look, the longest first
 
 // NewSecret wraps a value.
 func NewSecret(value string) Secret {
-	h := hidden{value, formsOf(value)}
-	return Secret{func() hidden { return h }}
+	forms := formsOf(value)
+	return Secret{func() []form { return forms }}
 }
 
 func (Secret) String() string { return layer.Masked }
@@ -45,11 +40,11 @@ func maskAll(s string, secrets []Secret) string { return maskForms(s, allForms(s
 
 func allForms(secrets []Secret) []form {
 	if len(secrets) == 1 {
-		return secrets[0].open().forms
+		return secrets[0].forms()
 	}
 	var forms []form
 	for _, secret := range secrets {
-		forms = append(forms, secret.open().forms...)
+		forms = append(forms, secret.forms()...)
 	}
 	return sorted(forms)
 }

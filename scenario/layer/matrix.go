@@ -42,13 +42,7 @@ func (p *Point) set(axis string, n *source.Node) {
 }
 
 // Names lists the axes, without "matrix.".
-func (p *Point) Names() []string {
-	var names []string
-	for _, v := range p.Values {
-		names = append(names, axisOf(v.Name))
-	}
-	return names
-}
+func (p *Point) Names() []string { return names(p.Values) }
 
 // id is the point as the ids of nodes have it.
 func (p *Point) id() string {

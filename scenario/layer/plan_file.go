@@ -22,25 +22,20 @@ func isPlan(root *source.Node, data []byte) bool {
 		return planText.Match(data)
 	}
 	for _, e := range entriesOf(root) {
-		v := e.Value
+		is, v := false, e.Value
 		switch e.Key {
 		case "version":
-			if v.Text == "1" {
-				return true
-			}
+			is = v.Text == "1"
 		case "stages": // that of other programs is a list of words
-			if v.Kind == source.Map ||
-				v.Kind == source.List && len(v.Items) > 0 && v.Items[0].Kind == source.Map {
-				return true
-			}
+			is = v.Kind == source.Map ||
+				v.Kind == source.List && len(v.Items) > 0 && v.Items[0].Kind == source.Map
 		case "target", "targets":
-			if v.Kind == source.Map {
-				return true
-			}
+			is = v.Kind == source.Map
 		case "extends":
-			if v.Kind == source.Scalar {
-				return true
-			}
+			is = v.Kind == source.Scalar
+		}
+		if is {
+			return true
 		}
 	}
 	return false

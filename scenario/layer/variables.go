@@ -60,10 +60,12 @@ func find(all []*Variable, name string) *Variable {
 }
 
 // Names lists the names in order of declaration.
-func (vs *Variables) Names() []string {
+func (vs *Variables) Names() []string { return names(vs.All) }
+
+func names(all []*Variable) []string {
 	var names []string
-	for _, v := range vs.All {
-		names = append(names, v.Name)
+	for _, v := range all {
+		names = append(names, axisOf(v.Name))
 	}
 	return names
 }
