@@ -5,8 +5,8 @@
 // its keys in package language, and what is laid over it in package layer.
 //
 // Read load.go for the way from text to Plan, plan.go and the files beside it for what a Plan has,
-// check.go for the checks of meaning, build.go for how a Plan is made, and resolved.go for how one is
-// written out again.
+// check.go for the checks of meaning, build.go and copy.go for how a Plan is made, and resolved.go for
+// how one is written out again.
 package scenario
 
 import (
