@@ -183,21 +183,6 @@ func (s *sequences) config() *sequenceBatching {
 	}}
 }
 
-func (q *sequenceBatching) message() *pb.ModelSequenceBatching {
-	out := &pb.ModelSequenceBatching{MaxSequenceIdleMicroseconds: uint64(q.MaxIdle)}
-	for _, in := range q.ControlInput {
-		input := &pb.ModelSequenceBatching_ControlInput{Name: in.Name}
-		for _, c := range in.Control {
-			input.Control = append(input.Control, &pb.ModelSequenceBatching_Control{
-				Kind:     pb.ModelSequenceBatching_Control_Kind(pb.ModelSequenceBatching_Control_Kind_value[c.Kind]),
-				DataType: pb.DataType(pb.DataType_value[c.DataType]),
-			})
-		}
-		out.ControlInput = append(out.ControlInput, input)
-	}
-	return out
-}
-
 // jsonStep reads the parameters of a request's JSON. The id is a number or a string; 0 and "" mean
 // none.
 func (r *jsonRequest) jsonStep() (sequenceStep, error) {

@@ -50,7 +50,8 @@ const pollInterval = 20 * time.Millisecond
 // in flight are done, so it is polled until the model is no longer ready.
 func (c *conn) Unload(ctx context.Context, model string) error {
 	err := c.load(ctx, "unload", model)
-	for ready := true; err == nil; {
+	for err == nil {
+		var ready bool
 		if ready, err = c.ready(ctx, model); err == nil && !ready {
 			return nil
 		}

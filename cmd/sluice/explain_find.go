@@ -95,7 +95,7 @@ func topicList(g group) string {
 func metricsBelow(name string) string {
 	return metricList("metrics of "+name+"\n", func(r *metric.Row) bool {
 		rest, ok := strings.CutPrefix(r.Name, strings.ToLower(name)+".")
-		return ok && !(r.OfErrors() && strings.Contains(rest, "."))
+		return ok && (!r.OfErrors() || !strings.Contains(rest, "."))
 	})
 }
 

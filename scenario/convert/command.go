@@ -182,12 +182,12 @@ func (l *loading) closed() bool { return l.mode() == modeConcurrency || l.mode()
 
 // ranged returns the option of the levels, and their range.
 func (l *loading) ranged() (option string, r span[float64], ok bool) {
-	switch mode := l.mode(); {
-	case mode == modeRate:
+	switch mode := l.mode(); mode {
+	case modeRate:
 		return string(mode), l.rate, true
-	case mode == modeOld:
+	case modeOld:
 		option = "-c"
-	case mode == modeConcurrency:
+	case modeConcurrency:
 		option = string(mode)
 	default:
 		return "", r, false

@@ -46,7 +46,7 @@ func (c *command) plan() string {
 	head.add("version: 1", "")
 	head.add("name: "+planName(cmp.Or(c.request.model, c.request.method)), "")
 	head.add("", "")
-	return head.String() + d.page.String()
+	return head.String() + d.String()
 }
 
 var notOfNames = regexp.MustCompile(`[^a-z0-9._-]+`)

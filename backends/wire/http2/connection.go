@@ -127,6 +127,8 @@ func (c *connection) settings(in *incoming, p []byte) {
 			if v < defaultTable {
 				c.tableSize, c.tableHead = 0, nil
 			}
+		case h2.SettingEnablePush, h2.SettingEnableConnectProtocol, h2.SettingNoRFC7540Priorities:
+			// of no use to a client
 		}
 	}
 	c.gotSettings = true
@@ -140,4 +142,16 @@ func (c *connection) ping(in *incoming, p []byte) {
 	case in.flags&h2.FlagSettingsAck == 0:
 		c.pendingFrames = append(appendHead(c.pendingFrames, 8, h2.FramePing, h2.FlagSettingsAck, 0), p...)
 	}
+}
+
+// goAway reads that the server ends the connection: it answers no stream above lastAccepted. False: the
+// frame cannot be read.
+func (c *connection) goAway(in *incoming, p []byte) bool {
+	if len(p) < 8 || in.stream != 0 {
+		c.broken = "the server sent a GOAWAY frame that cannot be read"
+		return false
+	}
+	c.goingAway, c.lastAccepted = true, binary.BigEndian.Uint32(p)&^(1<<31)
+	c.goAwayReason = goAwayText(h2.ErrCode(binary.BigEndian.Uint32(p[4:])), p[8:])
+	return true
 }

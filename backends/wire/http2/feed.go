@@ -217,9 +217,12 @@ func (w *Wire) endFrame(p []byte) {
 	case h2.FramePing:
 		w.ping(in, p)
 	case h2.FrameGoAway:
-		w.goAway(p)
+		if w.goAway(in, p) {
+			w.endCallOnGoAway()
+		}
 	case h2.FrameWindowUpdate:
 		w.windowUpdate(p)
+	case h2.FramePriority, h2.FramePriorityUpdate: // of no use to a client
 	}
 }
 
@@ -288,13 +291,8 @@ func (w *Wire) reset(p []byte) {
 	}
 }
 
-func (w *Wire) goAway(p []byte) {
-	if len(p) < 8 || w.in.stream != 0 {
-		w.broken = "the server sent a GOAWAY frame that cannot be read"
-		return
-	}
-	w.goingAway, w.lastAccepted = true, binary.BigEndian.Uint32(p)&^(1<<31)
-	w.goAwayReason = goAwayText(h2.ErrCode(binary.BigEndian.Uint32(p[4:])), p[8:])
+// endCallOnGoAway ends the call if the server that goes away did not accept it.
+func (w *Wire) endCallOnGoAway() {
 	switch {
 	case w.call == nil || w.verdict != backends.NextMore || w.stream <= w.lastAccepted:
 	case w.gotFrame:
