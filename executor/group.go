@@ -105,6 +105,9 @@ func (g *group) agree(m *member, settled bool) bool {
 	if g.agreed > m.number {
 		return true
 	}
+	if g.stable[m] == nil { // its first play had another extent: a matrix can change it
+		g.stable[m] = &stable{}
+	}
 	g.stable[m].play, g.stable[m].settled = m.number, settled
 	for _, s := range g.stable {
 		if !s.left && s.play <= m.number && (s.play < m.number || !s.settled) {

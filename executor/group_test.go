@@ -98,6 +98,18 @@ stages:
 	}
 }
 
+// TestAgreeAtALaterPlay: a matrix can make a member's later play the first that says `until: stable`.
+func TestAgreeAtALaterPlay(t *testing.T) {
+	m, other := &member{number: 1}, &member{}
+	g := &group{stable: map[*member]*stable{other: {}}}
+	if g.agree(m, true) {
+		t.Error("agreed before the other's first play was settled")
+	}
+	if g.agree(m, true) || !g.agree(other, true) || g.stable[m].play != 1 {
+		t.Errorf("%+v", g.stable[m])
+	}
+}
+
 // TestAgree is the rule of `until: stable` in a group as a table: what each member says in turn,
 // and who may end.
 func TestAgree(t *testing.T) {

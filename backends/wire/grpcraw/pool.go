@@ -307,8 +307,9 @@ func (p *Pool) admitReplySize(maxReply int64) int64 {
 // singleUse returns a connection for a single request or stream.
 func (p *Pool) singleUse() (*conn, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.newConn(p.o.Compression, p.largestReply)
+	largest := p.largestReply
+	p.mu.Unlock()
+	return p.newConn(p.o.Compression, largest) // without the lock: it takes longer than a request
 }
 
 // connect makes all connections ready, several at a time.
