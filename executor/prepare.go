@@ -176,7 +176,7 @@ func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
 	what := source.Diagnostic{Severity: source.Error, Code: "sequences", Pos: n.Stage.IDPos}
 	switch {
 	case n.Sequences == nil && e.Signature.Sequence > backends.NoSequences:
-		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state "+
+		what.Summary = fmt.Sprintf("stage %q sends requests that form no sequences, and model %q keeps state "+
 			"between "+
 			"those of a sequence", n.Stage.ID, e.Signature.Model)
 		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"

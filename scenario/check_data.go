@@ -86,7 +86,7 @@ func checkShapes(c *checker, shapes *language.Dict[language.Shape]) {
 				at = e.Value.Dims[i].At
 			}
 			c.at(at, outOfRange("dimension %d of %q is %d", i+1, e.Key, n).
-				Help("give the size that requests have; -1 stands only in a model's configuration"))
+				Help("give the size that requests have; -1 is for a model's configuration only"))
 		}
 	}
 }

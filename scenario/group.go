@@ -29,7 +29,7 @@ func checkGroups(c *checker) {
 				Help("say with `for` how long each trial lasts"))
 		}
 		if s.Group == nil {
-			c.at(at, doesNotFit("`until: others` stands in a group only").
+			c.at(at, doesNotFit("`until: others` is valid in a group only").
 				Help("put the stage into `parallel`, or say how long it lasts with `for`"))
 		}
 	}
@@ -107,8 +107,8 @@ func nested(shape source.Diagnostics) source.Diagnostics {
 		if d.Code == source.CodeUnknownKey && strings.HasPrefix(d.Path, "/stages/") &&
 			strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
 			inner[strings.TrimSuffix(d.Path, "/parallel")] = true
-			shape[i].Summary = "a group cannot stand in another group"
-			shape[i].Detail = "its stages can stand in the outer one, each with a `delay` of its own"
+			shape[i].Summary = "a group cannot be nested in another group"
+			shape[i].Detail = "its stages can be in the outer one, each with a `delay` of its own"
 			shape[i].Allowed, shape[i].Nearest = nil, ""
 		}
 	}

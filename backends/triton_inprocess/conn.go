@@ -150,7 +150,7 @@ func (c *conn) notReadyReason(model string) string {
 		case m.Reason != "":
 			return fmt.Sprintf(": %s: %s", m.Name, strings.Join(strings.Fields(m.Reason), " "))
 		case model != "":
-			more = ": nobody has loaded it; `inprocess.options.load_model` names the models to begin with"
+			more = ": it is not loaded; `inprocess.options.load_model` names the models to begin with"
 		}
 	}
 	return more

@@ -138,7 +138,7 @@ func TestModels(t *testing.T) {
 	}
 	for model, want := range map[string]string{
 		"": ": many: Internal: unloaded, as asked", "nosuch": ": the repository does not have it",
-		"never": ": nobody has loaded it; `inprocess.options.load_model` names the models to begin with",
+		"never": ": it is not loaded; `inprocess.options.load_model` names the models to begin with",
 	} {
 		if got := l.conn.notReadyReason(model); got != want {
 			t.Errorf("why %q is not ready%s, want%s", model, got, want)

@@ -113,7 +113,7 @@ func tensorsOf(b *build, r *row, list []format.Field, ports []backends.Port, wha
 		}
 		found += times
 		if times > 1 {
-			b.fail(r.rec.From.Pos, "tensor", "%s: %s %q stands there %d times", r.rec.Name(), what, p.Name,
+			b.fail(r.rec.From.Pos, "tensor", "%s: %s %q is there %d times", r.rec.Name(), what, p.Name,
 				times)
 			continue
 		}

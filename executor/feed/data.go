@@ -29,7 +29,7 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	fail := func(pos source.Pos, format string, args ...any) source.Diagnostics {
 		return source.Diagnostics{source.Errorf("timestamps", format, args...).
 			Help(`a row says when it is due by "timestamp": [ms], or in units of the data's time_unit; `+
-				"times without requests stand in a file of their own: schedule: {file: …}").At("", pos, 0)}
+				"times without requests belong in a file of their own: schedule: {file: …}").At("", pos, 0)}
 	}
 	switch {
 	case d.Generate != nil:

@@ -136,7 +136,7 @@ func TestFile(t *testing.T) {
 			"rows beside lists of rows", `{"data":[[{"a":[1]}],{"a":[1]}]}`,
 			[]backends.Port{a},
 			nil,
-			"stand side by side",
+			"are mixed",
 		},
 		{
 			"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`,

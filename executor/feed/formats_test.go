@@ -652,18 +652,18 @@ func TestFormats(t *testing.T) {
 			"jsonl twice over", "a:INT8[1]", 0, "",
 			[]string{"r.jsonl", `{"a":1,"inputs":{"a":2}}`},
 			"",
-			`error: r.jsonl, line 1: input "a" stands there 2 times`,
+			`error: r.jsonl, line 1: input "a" is there 2 times`,
 		},
 		{
 			"csv twice over", "a:INT8[1]", 0, "",
 			[]string{"r.csv", "a,inputs.a\n1,2\n"},
 			"",
-			`error: r.csv, line 2: input "a" stands there 2 times`,
+			`error: r.csv, line 2: input "a" is there 2 times`,
 		},
 		{
 			"expected twice over", "a:INT8[1] -> o:INT8[1]", 0, "",
 			[]string{"r.jsonl", `{"a":1,"x":1,"y":2}`},
-			"inputs.a=a outputs.o=x outputs.o=y", `error: r.jsonl, line 1: output "o" stands there 2 times`,
+			"inputs.a=a outputs.o=x outputs.o=y", `error: r.jsonl, line 1: output "o" is there 2 times`,
 		},
 		{"an input named id", "id:INT8[1]", 0, "", []string{"r.jsonl", `{"id":1}`}, "", `id[1]=1`},
 		{

@@ -108,7 +108,7 @@ func TestLikePerfAnalyzer(t *testing.T) {
 		{
 			"mixed in a file", one, 0, 1, nil,
 			[]string{`{"data":[{"a":[1]},[{"a":[1]}]]}`},
-			"error: entry 1 of \"data\": rows and lists of rows stand side by side",
+			"error: entry 1 of \"data\": rows and lists of rows are mixed",
 		},
 		{
 			"data twice", one, 0, 1, nil,

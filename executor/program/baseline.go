@@ -233,7 +233,7 @@ func lintStored(d *draft, c Check) {
 	for _, ref := range c.Program.Refs {
 		if onlyStored(d, ref.Place) {
 			d.warnOnce(c.Assertion.That.At(ref.At[0]), "unknown-name", "the plan has no stage %q", ref.Node).
-				Detail = "the baseline may have one: it is not there yet, so nobody can tell"
+				Detail = "the baseline may have one: it does not exist yet, so this is unknown"
 		}
 	}
 }

@@ -74,7 +74,7 @@ func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 		return "the target says `statistics: none`"
 	case backends.AbilityOf(r.Needs) == backends.Sequences && n.Sequences == nil &&
 		k.lacks(r.Needs) == "":
-		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
+		return "its requests form no sequences: it needs `sequences`, or data whose rows are in lists"
 	case n.InProcess() && (r.Name == metric.ClientCPU || r.Name == metric.ClientPerSent):
 		return "its server runs in this process, and the CPU time of the two cannot be told apart"
 	case r.Later && k.lacks(r.Needs) != "":

@@ -199,7 +199,7 @@ func lintUnseen(d *draft, n *Node) {
 		d.warnOnce(c.Assertion.That.Pos, "unseen-rest",
 			"the last %v are in no window of %v: nothing here looks at them",
 			source.Duration(rest), source.Duration(every)).
-			Detail = "let the length be a multiple of `every`, which is 1s where `within` stands alone"
+			Detail = "let the length be a multiple of `every`, which is 1s where only `within` is given"
 	}
 }
 

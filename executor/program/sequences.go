@@ -95,7 +95,7 @@ func wantsSequences(d *draft, n *Node, q *Sequencing) {
 	} {
 		if c.wanted {
 			d.fail(c.pos, "sequences", c.what+", and its requests form none", s.ID).
-				Detail = "add `sequences: {}`, or data whose rows stand in lists"
+				Detail = "add `sequences: {}`, or data whose rows are in lists"
 		}
 	}
 }

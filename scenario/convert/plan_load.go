@@ -238,7 +238,7 @@ func writeSequences(d *draft) {
 func alone(c *command) string {
 	switch {
 	case c.data.batch > 1:
-		return "with -b above 1, requests stand alone: models that keep sequences take no batches"
+		return "with -b above 1, requests form no sequences: models that keep sequences take no batches"
 	case c.o.Model != nil && c.o.Model.Alone:
 		return "the model keeps no sequences"
 	case c.load.mode() == modeSchedule:

@@ -130,7 +130,7 @@ func (c *checker) variable(o operand) operand {
 		return c.reject(o, d)
 	}
 	if typ == "text" || typ == "bool" {
-		return c.refuse(o, codeText, "${"+name+"} is a "+typ+", which cannot stand in an expression",
+		return c.refuse(o, codeText, "${"+name+"} is a "+typ+", which cannot be used in an expression",
 			"an operand is a number, duration, rate, ratio, size or power; "+
 				"give the variable such a type and value")
 	}

@@ -201,7 +201,7 @@ func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	}
 	if is := f.is; wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") &&
 		d.subs.IsSecret(n) {
-		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot stand in a name").
+		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot be part of a name").
 			Help("results and files are called by it")
 	}
 	if wrong != nil {

@@ -158,9 +158,9 @@ func (m *matrix) value(n *source.Node, path string, named bool) bool {
 	case !named:
 		return true
 	case m.subs.of(n).differs:
-		m.refuse(n, path, "", "a value of an axis cannot be secret: it stands in the names of results")
+		m.refuse(n, path, "", "a value of an axis cannot be secret: it is part of the names of results")
 	case n.Text == "" || strings.ContainsAny(n.Text, `,[]"`) || strings.ContainsFunc(n.Text, unicode.IsControl):
-		m.refuse(n, path, "it stands in the names of results, so it holds none of , [ ] \" and is not empty",
+		m.refuse(n, path, "it is part of the names of results, so it holds none of , [ ] \" and is not empty",
 			"%q cannot be the value of an axis", n.Text)
 	default:
 		return true

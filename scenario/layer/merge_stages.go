@@ -136,7 +136,7 @@ func (l layer) group(under, over, members *source.Node) *source.Node {
 	for _, id := range ids {
 		if below.Get("parallel") == nil || slices.Contains(stageIDs(others), id) {
 			l.report("/stages", *over.Entry("parallel"), source.Errorf(source.CodeOverlay,
-				"stage %q does not stand in this group in the plan below", id).
+				"stage %q is not in this group in the plan below", id).
 				Help("change it by its id outside of a group"))
 			return under
 		}

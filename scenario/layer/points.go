@@ -136,7 +136,7 @@ func (s *substituter) idleAxes(e *source.Entry) {
 // unknownAxis says what is wrong with a reference to an axis.
 func (s *substituter) unknownAxis(d *source.Diagnostic, axis string) {
 	if s.scope == nil {
-		d.Summary = fmt.Sprintf("${matrix.%s} stands outside of a stage with a matrix", axis)
+		d.Summary = fmt.Sprintf("${matrix.%s} is used outside of a stage with a matrix", axis)
 		d.Detail = "it is the value of an axis in the stage that has it"
 		return
 	}

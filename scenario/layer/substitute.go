@@ -197,7 +197,7 @@ func (s *substituter) expression(n *source.Node, from int, path string) {
 		}
 		if v != nil && v.Secret {
 			s.report(source.Errorf(
-				source.CodeDoesNotFit, "secret variable %q cannot stand in an expression", v.Name,
+				source.CodeDoesNotFit, "secret variable %q cannot be used in an expression", v.Name,
 			).Help("an expression is shown with its values"), n, at, path)
 		}
 	}
@@ -207,7 +207,7 @@ func (s *substituter) expression(n *source.Node, from int, path string) {
 func (s *substituter) scalar(n *source.Node, t language.Type, path string) *source.Node {
 	if strings.HasPrefix(path, "/slos/") && strings.Contains(n.Text, "${matrix.") {
 		s.diags = append(s.diags, source.Errorf(source.CodeDoesNotFit,
-			"the value of an axis can stand only in the expressions of an slo").At(path, n.Pos, 0))
+			"the value of an axis can be used only in the expressions of an slo").At(path, n.Pos, 0))
 	}
 	if name := nameIn(n.Text); name != "" {
 		return s.whole(n, name, t, path)

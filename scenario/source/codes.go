@@ -245,7 +245,7 @@ func Codes() []Code {
 		{"set-matches-nothing", "--set names a path that the plan does not have."},
 		{
 			"shell-variable",
-			"A variable of a shell stands in a command line that no shell has read. It stays as " +
+			"A variable of a shell is part of a command line that no shell has read. It stays as " +
 				"it stands.",
 		},
 		{

@@ -85,7 +85,7 @@ func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []Record, streams 
 		list := c.Peek() == '['
 		if n > 0 && list != nested {
 			c.Fail(
-				"entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, "+
+				"entry %d of %q: rows and lists of rows are mixed: either all rows are in lists, "+
 					"which are sequences, or none", n, key)
 			return nil, nil
 		}
