@@ -5,7 +5,8 @@ import (
 	"sort"
 )
 
-// BinomialTail returns P(B >= k) for B binomial(n, q).
+// BinomialTail returns P(B >= k) for B binomial(n, q), by the regularised incomplete beta function: I
+// of q at (k, n-k+1).
 func BinomialTail(k, n int64, q float64) float64 {
 	switch {
 	case k <= 0:
@@ -16,17 +17,8 @@ func BinomialTail(k, n int64, q float64) float64 {
 	return betaRegularised(float64(k), float64(n-k+1), q)
 }
 
-// binomialCDF returns P(B <= k) for B binomial(n, q), by the regularised incomplete beta function:
-// I of 1-q at (n-k, k+1).
-func binomialCDF(k, n int64, q float64) float64 {
-	switch {
-	case k < 0:
-		return 0
-	case k >= n:
-		return 1
-	}
-	return betaRegularised(float64(n-k), float64(k+1), 1-q)
-}
+// binomialCDF returns P(B <= k) for B binomial(n, q): at least n-k of n do not occur.
+func binomialCDF(k, n int64, q float64) float64 { return BinomialTail(n-k, n, 1-q) }
 
 // between0And1 reports whether p can be the probability of an event that is open.
 func between0And1(p float64) bool { return p > 0 && p < 1 }

@@ -40,6 +40,16 @@ func boundRanks(n int64, q, confidence float64) (l, u int64) {
 	return l, u
 }
 
+// UpperBoundSamples returns the least number of values from which the p-th percentile has an upper bound at
+// a two-sided confidence: the largest of n is one if it is beyond the percentile often enough,
+// 1 - (p/100)ⁿ >= 1 - alpha/2.
+func UpperBoundSamples(p, confidence float64) int64 {
+	if !between0And1(p/100) || !between0And1(confidence) {
+		return 1
+	}
+	return max(1, int64(math.Ceil(math.Log((1-confidence)/2)/math.Log(p/100))))
+}
+
 // betaRegularised returns I_x(a, b) for a, b > 0 and 0 <= x <= 1. The continued fraction converges
 // quickly only left of the mean, so the other side is computed by symmetry.
 func betaRegularised(a, b, x float64) float64 {

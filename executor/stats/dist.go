@@ -168,6 +168,29 @@ func (d *Dist) Merge(o *Dist) {
 	}
 }
 
+// Map returns the distribution of f of each value; f must not change their order. Of a histogram it
+// takes the ends of its buckets.
+func (d *Dist) Map(f func(int64) int64) *Dist {
+	out, d := new(Dist), d.unpacked()
+	for _, v := range d.exact {
+		out.Add(f(v))
+	}
+	if !d.isHDR() {
+		return out
+	}
+	add := func(v, n int64) {
+		for range n {
+			out.Add(f(v))
+		}
+	}
+	add(d.min, d.under)
+	for _, b := range d.h.Distribution() {
+		add(min(max(b.To, d.min), d.max), b.Count)
+	}
+	add(d.max, d.over)
+	return out
+}
+
 // Reset empties d and keeps its memory.
 func (d *Dist) Reset() {
 	h, exact := d.h, d.exact[:0]

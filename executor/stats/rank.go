@@ -78,6 +78,25 @@ func (d *Dist) Above(v int64) int64 {
 	return d.n - high + 1
 }
 
+// Exceeding counts the values that are larger than a limit or, with equal, as large. A limit within 0.001 of
+// an integer is that integer: the rest is the rounding error of 0.0312 × 10⁹.
+func (d *Dist) Exceeding(limit float64, equal bool) int64 {
+	whole := math.Round(limit)
+	if math.Abs(limit-whole) > 1e-3 {
+		whole, equal = math.Floor(limit), false
+	}
+	if equal {
+		whole--
+	}
+	switch {
+	case whole >= math.MaxInt64:
+		return 0
+	case whole <= math.MinInt64 || math.IsNaN(whole):
+		return d.N()
+	}
+	return d.Above(int64(whole))
+}
+
 // MinSamples returns the number of values that a percentile needs so that one of them exceeds it
 // with 95 % confidence: ⌈ln 0.05 / ln(p/100)⌉, at least 1.
 func MinSamples(p float64) int64 {

@@ -125,6 +125,28 @@ func TestAbove(t *testing.T) {
 	}
 }
 
+// TestUpperBoundSamples: one value fewer has no upper bound.
+func TestUpperBoundSamples(t *testing.T) {
+	for _, p := range []float64{10, 50, 90, 99, 99.9} {
+		for _, confidence := range []float64{0.5, 0.9, 0.99} {
+			n, d := UpperBoundSamples(p, confidence), new(Dist)
+			for range n - 1 {
+				d.Add(1)
+			}
+			if _, hi, ok := d.Bounds(p, confidence, 0); ok && hi != math.MaxInt64 {
+				t.Errorf("p%v at %v has an upper bound from %d values", p, confidence, n-1)
+			}
+			d.Add(1)
+			if _, hi, _ := d.Bounds(p, confidence, 0); hi != 1 {
+				t.Errorf("p%v at %v has no upper bound from %d values", p, confidence, n)
+			}
+		}
+	}
+	if n := UpperBoundSamples(100, 0.9); n != 1 {
+		t.Errorf("the largest value has %d", n)
+	}
+}
+
 func TestMinSamples(t *testing.T) {
 	for p, want := range map[float64]int64{50: 5, 90: 29, 95: 59, 99: 299, 99.9: 2995, 100: 1, 0: 1, -3: 1} {
 		if got := MinSamples(p); got != want {

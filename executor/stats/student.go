@@ -25,6 +25,20 @@ func studentCDF(t, df float64) float64 {
 	return 1 - betaRegularised(df/2, 0.5, df/(df+t*t))/2
 }
 
+// TwoSided returns the probability that Student's distribution with df degrees of freedom is as far from 0 as
+// t, or farther: the p-value of a difference.
+func TwoSided(t, df float64) float64 {
+	switch {
+	case math.IsNaN(t) || !(df > 0):
+		return math.NaN()
+	case math.IsInf(t, 0):
+		return 0
+	case math.IsInf(df, 1):
+		return math.Erfc(math.Abs(t) / math.Sqrt2)
+	}
+	return betaRegularised(df/2, 0.5, df/(df+t*t))
+}
+
 // MeanBounds returns the two-sided interval of a mean by Student's distribution, from n independent
 // values with this mean and standard deviation (divisor n-1). ok is false for fewer than two
 // values.
@@ -34,6 +48,14 @@ func MeanBounds(mean, std float64, n int64, confidence float64) (lo, hi float64,
 	}
 	half := StudentT((1+confidence)/2, float64(n-1)) * std / math.Sqrt(float64(n))
 	return mean - half, mean + half, true
+}
+
+// MeanOf returns the mean of independent values, and the interval of MeanBounds.
+func MeanOf(values []float64, confidence float64) (mean, lo, hi float64) {
+	mean, squares := deviations(values)
+	n := len(values)
+	lo, hi, _ = MeanBounds(mean, math.Sqrt(squares/float64(n-1)), int64(n), confidence)
+	return mean, lo, hi
 }
 
 // Jackknife returns the standard error of a statistic and its degrees of freedom, from the values
@@ -48,7 +70,8 @@ func Jackknife(values []float64, groups []int) (err, df float64, ok bool) {
 		}
 		part := values[:n]
 		values = values[n:]
-		v := squaredDeviations(part) * float64(n-1) / float64(n)
+		_, squares := deviations(part)
+		v := squares * float64(n-1) / float64(n)
 		total += v
 		below += v * v / float64(n-1)
 	}
@@ -61,14 +84,13 @@ func Jackknife(values []float64, groups []int) (err, df float64, ok bool) {
 	return math.Sqrt(total), total * total / below, true
 }
 
-// squaredDeviations returns the sum of the squared deviations from the mean.
-func squaredDeviations(values []float64) (sum float64) {
-	mean := 0.0
+// deviations returns the mean and the sum of the squared deviations from it.
+func deviations(values []float64) (mean, squares float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
 	}
 	for _, v := range values {
-		sum += (v - mean) * (v - mean)
+		squares += (v - mean) * (v - mean)
 	}
-	return sum
+	return mean, squares
 }

@@ -114,3 +114,20 @@ func TestOneSided(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoSided: the p-value belongs to the quantile.
+func TestTwoSided(t *testing.T) {
+	for _, df := range []float64{1, 3, 7.5, 100} {
+		for _, p := range []float64{0.6, 0.9, 0.975, 0.999} {
+			if got, want := TwoSided(StudentT(p, df), df), 2*(1-p); math.Abs(got-want) > 1e-9 {
+				t.Errorf("df %v, p %v: %v, want %v", df, p, got, want)
+			}
+		}
+	}
+	if got := TwoSided(math.Inf(1), 3); got != 0 {
+		t.Errorf("infinitely far: %v", got)
+	}
+	if got := TwoSided(1.959964, math.Inf(1)); math.Abs(got-0.05) > 1e-6 {
+		t.Errorf("normal: %v", got)
+	}
+}
