@@ -28,10 +28,8 @@ type Kind struct {
 	// Abilities is pure: it returns what this kind can do for this target, so that validate can refuse
 	// a stage at its line without sending anything. Open may find less on the server, never more.
 	Abilities func(Target) Ability
-	// Later holds the abilities that Open does not provide yet: a plan that needs one is refused as
-	// not built.
-	Later Ability
-	// Absent maps abilities that only other binaries have to the way to get them; otherwise as Later.
+	// Absent maps abilities that only other binaries have to the way to get them: a plan that needs one
+	// is refused.
 	Absent map[Ability]string
 	// Check returns the errors of Open that are known without a network: a URL or a file that cannot
 	// be used. For validate.
@@ -86,6 +84,7 @@ const (
 	CUDAShm                            // tensors in GPU memory
 	Trace                              // trace settings
 	ModelControl                       // load and unload models
+	ModelConfig                        // load models with configurations of the plan
 	Composing                          // statistics of the models that a model calls
 	Classification                     // outputs can be classes
 	// The plan names a Prometheus endpoint; the executor reads it, whatever the kind
@@ -102,12 +101,15 @@ var AbilityNames = []string{
 	"token events",
 	"token counts", "prompts", "chat", "request bodies", "sequences", "system shared memory",
 	"cuda shared memory",
-	"trace settings", "model control", "composing models", "classification", "metrics endpoint",
+	"trace settings", "model control", "model configurations", "composing models", "classification", "metrics endpoint",
 	"server in this process",
 }
 
 // Has reports whether all of o's bits are in a.
 func (a Ability) Has(o Ability) bool { return a&o == o }
+
+// WholeBodies reports whether requests can only be whole bodies, neither tensors nor text.
+func (a Ability) WholeBodies() bool { return a&(Bodies|Tensors|Prompts) == Bodies }
 
 // Names returns the words of the abilities in a, in bit order.
 func (a Ability) Names() []string {
@@ -161,6 +163,12 @@ type (
 	Prober interface {
 		Ready(ctx context.Context, model string) error
 	}
+	// Explainer says why the server answers no request at all, from the reply to the first one, which
+	// is asked for before the clock starts: an UnknownModelError or RefusalError ends the wait for a
+	// better answer, any other error does not. nil: the reply is one.
+	Explainer interface {
+		Explain(*Sample) error
+	}
 	// Caller sends one request without a body to the server, with the target's headers, under its
 	// URL's prefix; path begins with a slash. A status other than 2xx is an error that contains the
 	// server's message.
@@ -187,6 +195,26 @@ type (
 	Replier interface {
 		Outputs(reply []byte) ([]Tensor, error)
 	}
+	// Lengther finds out how a server is asked for answers of an exact number of tokens.
+	Lengther interface {
+		// AsksExactly reports whether a call asks for one, and it is unknown how the server takes that.
+		AsksExactly(c *Call) bool
+		// Learn learns from the reply to such a call. Note says what a reader should know of the answers'
+		// lengths; "": they are as asked for. Again: requests are from now on made in another way, which is
+		// to be tried as well.
+		Learn(c *Call, s *Sample) (note string, again bool)
+	}
+	// Continuer makes the requests of conversations (Ability Chat) out of calls that have only the messages
+	// that are new with them.
+	Continuer interface {
+		// Continues returns an error if a call of Prepare cannot be part of a conversation.
+		Continues(c *Call) error
+		// Continue returns next, a call of Prepare, with the messages of prev and the answer to it ahead of
+		// its own. prev is a call of Prepare or of Continue, and reply the sample of its request, sent with
+		// Call.KeepAnswer. Words of either that vary are those of that request. Identifiers of tool calls that next answers become those of the answer. It
+		// reuses the memory of prev, unless Prepare made that: nothing else may continue prev.
+		Continue(prev, next *Call, reply *Sample) (*Call, error)
+	}
 	// Observer reads the server's own counters of a model ("" is the target's own) or of one version
 	// of it ("": all, or the target's): cumulative values of Kind.Series, at a time of the run's
 	// clock.
@@ -198,12 +226,31 @@ type (
 		Load(ctx context.Context, model string) error
 		Unload(ctx context.Context, model string) error
 	}
+	// Configurer loads models with configurations of the plan.
+	Configurer interface {
+		// Configuration returns that of a model as the server reports it; the zero one if the model is not
+		// loaded.
+		Configuration(ctx context.Context, model string) (Configuration, error)
+		// Configure loads a model with its own configuration changed by a JSON merge patch, and returns the
+		// configuration that the server then reports. It is an error if that is not as the patch says.
+		Configure(ctx context.Context, model string, own Configuration, patch string) (Configuration, error)
+		// Restore loads a model as it was, or unloads it. It is an error if the server then reports something
+		// else. Without always, nothing is loaded if the model is as it was already.
+		Restore(ctx context.Context, model string, own Configuration, always bool) error
+	}
 	// Adjuster changes settings of the server as a whole. before holds the previous values, in a form
 	// that Adjust takes to restore them.
 	Adjuster interface {
 		Adjust(ctx context.Context, group Settings, values []Parameter) (before []Parameter, err error)
 	}
 )
+
+// Configuration is the configuration of a model as its server reports it. The zero one is that of a model that
+// is not loaded.
+type Configuration struct {
+	JSON []byte
+	Text string // as a file of the server's model repository
+}
 
 // Release undoes Shared.Open, including all registrations and nothing else; the error says what it
 // could not undo. It is called once, when no request is in flight any more; also when the server is

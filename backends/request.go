@@ -8,7 +8,17 @@ import (
 
 // Signature describes the inputs and outputs of a model.
 type Signature struct {
-	Model           string
+	Model string
+	// Text: requests are made of rows of text (Request.Rows); Batched then says that several rows make
+	// one. There are no Inputs.
+	Text bool
+	// Endpoint is the target's, of requests of text.
+	Endpoint string
+	// Varies: the words of a request may be others each time it is sent (Request.Vary).
+	Varies bool
+	// Count counts the tokens of a text, nil without a tokenizer. The executor sets it, as the target's
+	// file says.
+	Count           func(string) int
 	Version         string // the requested version, or the only one; "": the server chooses among several
 	Inputs, Outputs []Port
 	// Configured: the shapes and the batch dimension come from the model's configuration; else they
@@ -23,7 +33,11 @@ type Signature struct {
 	BinaryTensors bool // the server speaks the binary tensor extension
 	Classes       bool // the server speaks the classification extension
 	Decoupled     bool // a request may have any number of responses, including none
-	Sequence      SequenceKind
+	// Bodies: requests are whole bodies, which rows of data hold as they are, and not tensors. The
+	// executor sets it, from the abilities of the kind.
+	Bodies   bool
+	Several  bool // requests have any number of messages
+	Sequence SequenceKind
 }
 
 // SequenceKind is the form of a model's sequence ids.
@@ -49,6 +63,8 @@ type Port struct {
 	// ShapeTensor: its elements are a shape. It has no batch dimension and is sent once for all items
 	// of a batch.
 	ShapeTensor bool
+	// AnyRank: any number of dimensions fits; Shape says nothing.
+	AnyRank bool
 }
 
 // Tensor is one named tensor of a request or a reply.
@@ -66,23 +82,61 @@ func (t *Tensor) Array() tensor.Array {
 	return tensor.Array{Type: t.Type, Shape: t.Shape, Data: t.Data}
 }
 
+// TensorOf returns a tensor with the elements of a.
+func TensorOf(name string, a tensor.Array) Tensor {
+	return Tensor{Name: name, Type: a.Type, Shape: a.Shape, Data: a.Data}
+}
+
 // Request is one inference request before encoding.
 type Request struct {
 	Model        string // "": the target's
 	ModelVersion string
 	Inputs       []Tensor // with the batch dimension
-	Outputs      []Output // nil: all
-	Parameters   []Parameter
-	Headers      []Header // override the target's
-	Row          uint32
-	Items        uint32 // inferences in it; 0: the backend reads them from Body
-	Expect       *Expect
+	// Rows are the rows that make the request of a target that takes text (Ability Prompts): one, or
+	// those of a batch.
+	Rows       [][]Member
+	Outputs    []Output // nil: all
+	Parameters []Parameter
+	Headers    []Header // override the target's
+	Vary       *Vary    // marks in Rows; nil: there are none
+	Row        uint32
+	Items      uint32 // inferences in it; 0: the backend reads them from Body
+	Expect     *Expect
 	// the whole request, sent unchanged (Ability Bodies); nil: it is encoded from the other fields
-	Body     []byte
+	Body []byte
+	// BodyType is the media type of Body; "": the kind's own.
+	BodyType string
+	// Parts are the parts of a form, in place of Body, for a kind without the ability Tensors; nil: it
+	// is no form.
+	Parts    []Part
 	Sequence *Sequence // nil: the request belongs to no sequence
 	// Signature is the model's, from its metadata: replies that contradict it are class Decode. nil:
 	// unknown.
 	Signature *Signature
+}
+
+// Member is a named value of a row, as JSON.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// ExactOutput is the member of a row that asks for exactly as many tokens as its output_tokens: true, or
+// "auto" for no more than the server and the model keep to.
+const ExactOutput = "exact_output"
+
+// Media types of bodies that hold protobuf messages.
+const (
+	TextProto = "text/x-protobuf" // protobuf's text format
+	// Frames: encoded messages, each after its length in 4 bytes, little-endian
+	Frames = "application/x-protobuf-frames"
+)
+
+// Part is one part of a form (multipart/form-data).
+type Part struct {
+	Name, File string // of the field, and of the file that it was read from; File "": a plain value
+	Type       string // media type; "": none
+	Data       []byte
 }
 
 // Output is one output that a request asks for.

@@ -2,6 +2,7 @@ package backends
 
 import (
 	"encoding/binary"
+	"math"
 	"strconv"
 )
 
@@ -39,10 +40,73 @@ type Sample struct {
 	Class         ErrorClass
 	_             [1]byte
 	Region        uint32 // Fields.Region: the place of shared outputs
-	// one for each response, if the target streams; the caller sets the capacity; 0: not wanted
+	Tokens
+	// one for each response and sign of progress, if the target streams; the caller sets the capacity;
+	// 0: not wanted
 	Events []Event
 	Text   []byte // the replies as received, if they are kept (Target.KeepReplies): see Replies
 	Note   []byte // first NoteSize bytes of the server's error text; nil buffer until first used
+}
+
+// Tokens holds the times of generated text (Ability TokenEvents), and the numbers of tokens that
+// the server reports (TokenCounts). A content event is a response with text, reasoning or a part of
+// a tool call; only these are Responses. The times are those of the reads.
+type Tokens struct {
+	// of the first, second and last content event; 0 if the reply came in one piece
+	FirstToken, SecondToken, LastToken int64
+	FirstAnswer                        int64  // of the first content event with EventAnswer
+	Progress                           uint32 // events with EventProgress
+	// tokens of the first content event by the usage that it carries; unknown if it carries none
+	FirstTokens Count
+	// of the last usage in the reply; those that it does not name are unknown
+	InputTokens, OutputTokens, CachedTokens, ReasoningTokens Count
+}
+
+// Count is a number that may be unknown: it holds one more, so that the zero Count is unknown.
+type Count int32
+
+// CountOf returns the Count of n, unknown below 0.
+func CountOf(n int64) Count { return Count(min(max(n, -1), math.MaxInt32-1) + 1) }
+
+// Get returns the number; ok is false if it is unknown.
+func (c Count) Get() (n int64, ok bool) { return int64(c) - 1, c > 0 }
+
+// MarkToken enters the time of a content event, with the flags of AddToken.
+func (s *Sample) MarkToken(at int64, flags uint16, tokens Count) {
+	switch {
+	case s.FirstToken == 0:
+		s.FirstToken, s.FirstTokens = at, tokens
+	case s.SecondToken == 0:
+		s.SecondToken = at
+	}
+	if flags&EventAnswer != 0 && s.FirstAnswer == 0 {
+		s.FirstAnswer = at
+	}
+	s.LastToken = at
+}
+
+// AddToken enters a content event that was read at time at, as a response. Its flags are EventReasoning
+// or EventAnswer; tokens is Event.Tokens.
+func (s *Sample) AddToken(at int64, flags uint16, tokens Count) {
+	if s.Responses++; s.Responses == 1 {
+		s.FirstByte = at
+	}
+	if at == s.LastToken {
+		flags |= EventCoalesced
+		s.Flags |= Coalesced
+	}
+	s.MarkToken(at, flags, tokens)
+	if cap(s.Events) > 0 {
+		s.Events = append(s.Events, Event{At: at, Flags: flags, Tokens: tokens})
+	}
+}
+
+// AddProgress enters a sign of progress.
+func (s *Sample) AddProgress(at int64, tokens Count) {
+	s.Progress++
+	if cap(s.Events) > 0 {
+		s.Events = append(s.Events, Event{At: at, Flags: EventProgress, Tokens: tokens})
+	}
 }
 
 // NoteSize is the number of bytes that a sample keeps of a server's error text.
@@ -105,7 +169,10 @@ func (s *Sample) BoundSend() {
 // why. The caller knows whether it was sent: Send may still be writing SendEnd.
 func (s *Sample) SetCancelled(why Cause, at int64, sent bool) {
 	s.LastByte, s.Class, s.Note = at, Stopped, s.Note[:0]
-	s.Flags |= Incomplete
+	if s.Flags |= Incomplete; why == CauseClosed {
+		s.Class = Closed
+		s.Flags &^= Incomplete
+	}
 	if why == CauseTimeout || why == CauseInactivity {
 		s.Class = TimedOut
 		s.Flags = s.Flags&^Incomplete | Timeout
@@ -143,15 +210,28 @@ func (s *Sample) appendOverdue(text []byte, why Cause, sent bool) []byte {
 	return text
 }
 
-// Event is one response of a request that may have several: 16 bytes.
+// Event is one response of a request that may have several, or a sign of progress (EventProgress):
+// 16 bytes.
 type Event struct {
-	At    int64
-	Flags uint16
+	At     int64
+	Flags  uint16
+	Tokens Count // output tokens so far, by the usage that the event carries
 }
 
-// EventCoalesced in Event.Flags: the response was already there when the previous one was read, so
-// that the time between the two is the transport's and not the server's.
-const EventCoalesced uint16 = 1
+// Responds reports whether e is a response.
+func (e Event) Responds() bool { return e.Flags&EventProgress == 0 }
+
+// Event.Flags.
+const (
+	// EventCoalesced: the response was already there when the previous one was read, so that the time
+	// between the two is the transport's and not the server's.
+	EventCoalesced uint16 = 1 << iota
+	EventReasoning        // reasoning of a model and no part of its answer
+	EventAnswer           // text or a part of a tool call
+	// EventProgress: no content, but the reported output tokens have grown: the server holds text back.
+	// It is no response.
+	EventProgress
+)
 
 // Flags of a Sample.
 type Flags uint16
@@ -183,7 +263,7 @@ const (
 type ErrorClass uint8
 
 // The error classes. Cancelled is a request that the server cancelled; requests cancelled by this
-// side have the class Stopped, which is outside every error count.
+// side have the class Stopped, or Closed if the plan wants it, which are outside every error count.
 const (
 	OK ErrorClass = iota
 	Dial
@@ -199,20 +279,21 @@ const (
 	Server
 	Client
 	Stopped
+	Closed
 	classCount
 )
 
-// ClassNames are the words of the classes in plans and artifacts, by ErrorClass. "ok" and "stopped"
-// are not failures.
+// ClassNames are the words of the classes in plans and artifacts, by ErrorClass. "ok", "stopped" and
+// "closed" are not failures.
 var ClassNames = [classCount]string{
 	"ok", "dial", "tls", "write", "timeout", "reset", "status", "protocol", "decode", "mismatch", "cancelled",
-	"server", "client", "stopped",
+	"server", "client", "stopped", "closed",
 }
 
 func (c ErrorClass) String() string { return ClassNames[c] }
 
 // Failed reports whether c counts as an error.
-func (c ErrorClass) Failed() bool { return c != OK && c != Stopped }
+func (c ErrorClass) Failed() bool { return c != OK && c != Stopped && c != Closed }
 
 // Cause is the reason for which a request is cancelled.
 type Cause uint8
@@ -223,4 +304,5 @@ const (
 	CauseDrain                       // Stopped, flag Incomplete: in flight when the drain time was over
 	CauseStop                        // Stopped, flag Incomplete: the run was interrupted
 	CauseInactivity                  // TimedOut, flag Timeout: no byte arrived for too long; the note says so
+	CauseClosed                      // Closed: the plan closes a share of the requests
 )

@@ -1,6 +1,26 @@
 package backends
 
-import "testing"
+import (
+	"testing"
+	"unsafe"
+)
+
+// TestCount: an unknown number differs from 0, and an event stays small.
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]int64{0: 0, 7: 7, 1 << 40: 1<<31 - 2} {
+		if got, ok := CountOf(n).Get(); got != want || !ok {
+			t.Errorf("CountOf(%d) is %d, %t", n, got, ok)
+		}
+	}
+	for _, c := range []Count{0, CountOf(-1), CountOf(-1 << 40)} {
+		if n, ok := c.Get(); ok {
+			t.Errorf("%d is known as %d", c, n)
+		}
+	}
+	if size := unsafe.Sizeof(Event{}); size != 16 {
+		t.Errorf("an event has %d bytes", size)
+	}
+}
 
 // TestOverdue: a request that we waited too long for says how far it had come.
 func TestOverdue(t *testing.T) {

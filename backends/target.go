@@ -21,8 +21,13 @@ type Target struct {
 	MaxMessage  int64 // bytes of a reply, and of a request over gRPC; 0: see plans/README.md
 	InputJSON   bool  // tensors as JSON instead of raw bytes
 	OutputJSON  bool
+	Layout      string // of JSON: "rows" or "columns"; "": what fits the model
 	Endpoint    string // one of Kind.Endpoints; "" if the kind has none
+	Path        string // URL path of requests; "": the endpoint's own
 	Method      string // an HTTP verb, or package.Service/Method
+	Protos      *Protos
+	Signature   string      // of a model with several; "": the server's default
+	Management  *Management // nil: none is known
 	Streaming   bool
 	KeepReplies bool   // in Sample.Text, in the form that Replier reads
 	Tokenizer   string // file for counting tokens; "": the server's own counts
@@ -34,6 +39,18 @@ type InProcess struct {
 	ServerDir  string // its installation directory
 	Repository string // directory of the models
 	Options    []Parameter
+}
+
+// Management is where a server is managed; a URL that is a path is one on the target's host.
+type Management struct {
+	URL     string
+	Headers []Header
+}
+
+// Protos are the files that define a gRPC service.
+type Protos struct {
+	Files, Include []string // .proto files, and the folders that their imports are looked up in
+	DescriptorSet  string   // a file, in place of both
 }
 
 // Format implements fmt.Formatter for every verb: a target may contain secrets as plain text, so it
@@ -104,3 +121,9 @@ func (e *UnknownModelError) Error() string {
 	}
 	return text
 }
+
+// RefusalError is the error of a server that answers and refuses every request, such as one that
+// wants a token: waiting does not help.
+type RefusalError struct{ Text string }
+
+func (e *RefusalError) Error() string { return e.Text }

@@ -1,11 +1,11 @@
 package executor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -18,33 +18,33 @@ const afterLimit = 30 * time.Second
 
 // before does what a stage wants done first, then asks its models for a real answer. What fails
 // fails the stage.
-func (m *member) before(s *scenario.Stage) {
-	in := m.r.inputs[s]
+func (su *setup) before(s *scenario.Stage) {
+	in := su.inputs[s]
 	for _, a := range s.Before {
 		if in.err != nil {
 			return
 		}
-		if err := m.r.act(m.r.stops.waiting, s, a); err != nil {
+		if err := su.act(su.stops.waiting, s, a); err != nil {
 			in.err = fmt.Errorf("before: %w", err)
 		}
 	}
-	m.r.gatherNow(s, in)
-	m.r.answered(in)
+	su.gatherNow(in)
+	su.answered(in)
 }
 
-// after undoes it, on every way out and with a deadline of its own.
-func (m *member) after(ctx context.Context, s *scenario.Stage) {
+// after undoes it, on every way out and with a deadline of its own. The error is the first one.
+func (su *setup) after(ctx context.Context, s *scenario.Stage) (first error) {
 	ctx, cancel := trial.WithGrace(ctx, afterLimit)
 	defer cancel()
 	for _, a := range s.After {
-		if err := m.r.act(ctx, s, a); err != nil {
-			m.failed = cmp.Or(m.failed, fmt.Sprintf("after: %s", err))
-			m.setUp = cmp.Or(m.setUp, fmt.Sprintf("stage %s: after: %s", s.ID, err))
+		if err := su.act(ctx, s, a); err != nil && first == nil {
+			first = fmt.Errorf("after: %w", err)
 		}
 	}
+	return first
 }
 
-// act does one thing.
+// act makes a call, or loads or unloads a model.
 func (su *setup) act(ctx context.Context, s *scenario.Stage, a scenario.Action) error {
 	t := su.targets[s.Request.Target]
 	if t == nil || t.err != nil {
@@ -53,27 +53,27 @@ func (su *setup) act(ctx context.Context, s *scenario.Stage, a scenario.Action) 
 	ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 	defer cancel()
 	tell := func(what string) {
-		su.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)})
+		text := su.program.Plan.Mask(fmt.Sprintf("stage %s: %s", s.ID, what))
+		su.tell(Event{Phase: PhaseOpen, Text: text})
 	}
-	if a.Call == nil {
-		return su.control(ctx, t, a, tell)
+	if a.Call != "" {
+		c, ok := t.Conn.(backends.Caller)
+		if !ok {
+			return fmt.Errorf("backend %s makes no calls", t.Kind.Name)
+		}
+		tell(a.Call)
+		method, path, _ := strings.Cut(a.Call, " ")
+		return c.Call(ctx, method, path)
 	}
-	caller, ok := t.Conn.(backends.Caller)
-	if !ok {
-		return fmt.Errorf("backend %s makes no calls", t.Kind.Name)
-	}
-	tell(a.Call.Method + " " + a.Call.Path)
-	return caller.Call(ctx, a.Call.Method, a.Call.Path)
-}
-
-// control loads or unloads a model. What it has said of itself and whether it answered is then to
-// be asked anew.
-func (su *setup) control(ctx context.Context, t *target, a scenario.Action, tell func(string)) error {
 	c, ok := t.Conn.(backends.Controller)
 	if !ok {
 		return fmt.Errorf("backend %s does not load and unload models", t.Kind.Name)
 	}
-	defer su.forget(t, a.LoadModel+a.UnloadModel)
+	defer su.forget(t, a.LoadModel+a.UnloadModel) // it is described and asked for a real answer anew
+	if a.Config != "" {
+		tell("loads model " + a.LoadModel + " with " + a.Config)
+		return su.configure(ctx, s, t, a)
+	}
 	if a.LoadModel != "" {
 		tell("loads model " + a.LoadModel)
 		return c.Load(ctx, a.LoadModel)
@@ -86,12 +86,7 @@ func (su *setup) control(ctx context.Context, t *target, a scenario.Action, tell
 func (su *setup) forget(t *target, name string) {
 	su.asking.Lock()
 	defer su.asking.Unlock()
-	names := []string{name}
-	if name == t.Plan.Model {
-		names = append(names, "") // the target's own
-	}
-	for _, n := range names {
-		maps.DeleteFunc(su.asked, func(m model, _ error) bool { return m.target == t && m.name == n })
-		delete(t.signatures, n)
-	}
+	is := func(model string) bool { return model == name || model == "" && name == t.Plan.Model }
+	maps.DeleteFunc(su.asked, func(m model, _ error) bool { return m.target == t && is(m.name) })
+	maps.DeleteFunc(t.signatures, func(model string, _ backends.Signature) bool { return is(model) })
 }

@@ -16,7 +16,8 @@ type attempt struct {
 	node   *program.Node
 	repeat int // from 0
 	tried  int // of the repeat's trials, from 0: schedules and data differ by both
-	serial int // of all the node's trials, from 0: request ids differ by it
+	number int // of the times that it is measured, from 0: schedules and data are the same
+	serial int // of all the node's trials, from 0, set by measure: request ids differ by it
 	load   program.Amounts
 
 	deadline int64 // run clock, by max_duration, for all trials of a repeat; 0: none
@@ -24,31 +25,27 @@ type attempt struct {
 
 // repeat plays a node once.
 func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
-	a := attempt{node: p.Node, repeat: p.Repeat, serial: m.earlier(p.Node, p.Repeat)}
+	a := attempt{node: p.Node, repeat: p.Repeat, number: m.group.attempt}
 	if limit := p.Node.Stage.MaxDuration; limit > 0 {
 		a.deadline = m.r.clock.Now() + int64(limit)
 	}
 	var why string
 	if a.load, why = p.Node.Amounts(result.Values(m.view(), nil)); why != "" {
-		return m.without(p.Node, why)
+		r := unplayed(m.r.program, p.Node, result.SkippedNode, why)
+		note(r.Node, result.NoData, why)
+		return r
 	}
 	if a.load.Search != nil {
 		return m.search(ctx, a)
 	}
-	return &repeat{Output: m.measure(ctx, a)}
-}
-
-// without skips a repeat for want of data that its load is made of.
-func (m *member) without(n *program.Node, why string) *repeat {
-	r := &repeat{Output: trial.Output{Node: blank(m.r.program, n)}}
-	r.Node.Outcome, r.Node.Reason = result.SkippedNode, why
-	note(r.Node, result.NoData, why)
-	return r
+	return &repeat{Output: m.measureValid(ctx, a)}
 }
 
 // measure makes one attempt at a node.
 func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 	r, in, out := m.r, m.r.inputs[a.node.Stage], blank(m.r.program, a.node)
+	a.serial = m.repeats[a.node].begun
+	m.repeats[a.node].begun++
 	out.Load.Value, out.Load.Formula = a.load.Level, a.node.Load.Formula
 	for i, step := range a.load.Steps {
 		out.Load.Ramp[i].To = step.To
@@ -68,24 +65,23 @@ func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 
 // host returns what the run lends an attempt.
 func (m *member) host(a attempt) trial.Host {
-	r, g := m.r, m.group
+	r, g, lost := m.r, m.group, int64(0)
+	if r.env.lost != nil {
+		lost = r.env.lost(a.serial)
+	}
 	return trial.Host{
 		Clock: r.clock, Alone: r.env.Alone, CPUs: r.cpus, Machine: r.env.Machine,
 		Waiting: r.stops.waiting, Stopped: r.stops.now, Abort: r.stops.abort,
-		Begin: func(ctx context.Context, look func(context.Context)) (start int64, ok bool) {
-			return m.begin(ctx, a.node.Stage.Delay, look)
-		},
-		Group: trial.Group{
-			Beside: len(g.members) > 1, InProcess: g.inProcess(), OthersEnded: g.alone,
-			Agree: func(stable bool) bool { return g.agree(m, stable) },
-		},
+		Begin: m.begin, Client: &g.client,
+		Beside: len(g.members) > 1, InProcess: g.inProcess, OthersEnded: g.alone,
+		Agree: func(stable bool) bool { return g.agree(m, stable) },
 		Report: func(p trial.Progress) {
 			r.tell(Event{
-				Node: a.node.ID, Part: a.part(), Phase: Phase(p.Phase), Elapsed: p.Elapsed, Total: p.Total,
-				Live: p.Counts,
+				Node: a.node.ID, Part: a.part(),
+				Phase: p.Phase, Elapsed: p.Elapsed, Total: p.Total, Live: p.Counts,
 			})
 		},
-		Record: r.env.Record, Delay: r.env.Delay, Lost: r.env.lost,
+		Record: r.env.Record, Delay: r.env.Delay, Lost: lost,
 	}
 }
 
@@ -98,12 +94,15 @@ func (a attempt) part() string {
 	if of := a.node.Stage.Repeat; of > 1 {
 		text = strings.TrimSuffix(fmt.Sprintf("repeat %d of %d, %s", a.repeat+1, of, text), ", ")
 	}
+	if a.number > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, attempt %d", text, a.number+1), ", ")
+	}
 	return text
 }
 
 // at returns a level of the attempt's node in words.
 func (a attempt) at(level float64) string {
-	if a.node.Open {
+	if a.node.Rated() {
 		return fmt.Sprintf("%.6g/s", level)
 	}
 	return fmt.Sprintf("%.0f in flight", level)

@@ -156,6 +156,7 @@ func (b tallies) plus(o tallies) tallies {
 // TestLittlesLaw: in a closed loop the requests in flight are the rate of completions times their
 // mean latency: as many as the samples themselves say, and never more than there are slots.
 func TestLittlesLaw(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.02}, Instances: 2})
 	for _, slots := range []float64{1, 2, 6} {
 		level := map[float64]string{1: "1", 2: "2", 6: "6"}[slots]

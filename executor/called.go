@@ -14,29 +14,19 @@ import (
 // callTree finds the models that an entry's model calls, and those that they call, each once under
 // its first caller, as far as their counters can be read; then those that the plan names. What the
 // plan names must be there.
-func (su *setup) callTree(
-	ctx context.Context, e *trial.Entry, t *target,
-) (list []trial.Called, note string, err error) {
-	o, ok := t.Conn.(backends.Observer)
-	if !ok || t.Plan.Statistics == "none" {
-		return nil, "", nil
-	}
+func callTree(ctx context.Context, e *trial.Entry, t *target) (list []trial.Called, note string, err error) {
 	known := func(model, version string) bool {
 		return slices.ContainsFunc(list, func(c trial.Called) bool {
 			return c.Name == model && (c.Version == version || version == "")
 		})
 	}
 	add := func(model, version, by string) error {
-		read := func(ctx context.Context, into []int64) (int64, error) {
-			return o.Stats(ctx, model, version, into)
-		}
-		c := trial.Called{Name: model, Version: version, By: by, Counters: read}
-		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
-		defer cancel()
-		if _, err := read(ctx, make([]int64, len(t.Kind.Series))); err != nil {
+		read, err := counters(ctx, t, model, version)
+		if err != nil {
 			return err
 		}
-		if sig, err := su.describe(ctx, t, model); err == nil { // else its numbers are known all the same
+		c := trial.Called{Name: model, Version: version, By: by, Counters: read}
+		if sig, err := describe(ctx, t, model); err == nil { // else its numbers are known all the same
 			c.Only = sig.Version
 		}
 		list = append(list, c)
@@ -53,7 +43,7 @@ func (su *setup) callTree(
 				errs = append(errs, err)
 				continue
 			}
-			child, err := su.describe(ctx, t, c.Model)
+			child, err := describe(ctx, t, c.Model)
 			errs = append(errs, err, walk(&child))
 		}
 		return errors.Join(errs...)

@@ -22,9 +22,10 @@ func TestFindingCodes(t *testing.T) {
 	if err != nil || err2 != nil || len(files) == 0 || len(trials) == 0 {
 		t.Fatal(err, err2)
 	}
+	constants := codeNames(t)
 	for _, file := range append(files, trials...) {
 		if !strings.HasSuffix(file, "_test.go") {
-			usedCodes(t, file, used)
+			usedCodes(t, file, constants, used)
 		}
 	}
 	var codes []string
@@ -48,21 +49,10 @@ func TestFindingCodes(t *testing.T) {
 
 // usedCodes collects the codes of result that a file names, and those in calls of note, invalid, add
 // and count, and in literals of Finding.
-func usedCodes(t *testing.T, file string, used map[string]bool) {
+func usedCodes(t *testing.T, file string, constants map[string]string, used map[string]bool) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
 		t.Fatal(err)
-	}
-	constants := map[string]string{
-		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear,
-		"Sockets": result.Sockets,
-		"Paused":  result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull,
-		"BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
-		"SharedProcess": result.SharedProcess, "ClosesConnections": result.ClosesConnections,
-		"NoData": result.NoData, "CleanUp": result.CleanUp, "StrayReplies": result.StrayReplies,
-		"OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded,
-		"UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped,
-		"LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
 	}
 	code := func(e ast.Expr) {
 		if lit, ok := e.(*ast.BasicLit); ok {
@@ -98,6 +88,37 @@ func usedCodes(t *testing.T, file string, used map[string]bool) {
 		}
 		return true
 	})
+}
+
+// codeNames returns the codes of findings by the names of their constants.
+func codeNames(t *testing.T) map[string]string {
+	files, err := filepath.Glob("result/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	is := func(text string) bool {
+		return slices.ContainsFunc(result.FindingCodes(), func(c result.FindingCode) bool { return c.Code == text })
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			if lit, ok := spec.Values[0].(*ast.BasicLit); ok {
+				if text, err := strconv.Unquote(lit.Value); err == nil && is(text) {
+					names[spec.Names[0].Name] = text
+				}
+			}
+			return true
+		})
+	}
+	return names
 }
 
 // finding reports whether a field stands in a literal of result.Finding.

@@ -32,8 +32,9 @@ func verdictKinds() map[string]string {
 		"percentile": "assert: [latency.p50 < 10s]",
 		"ratio":      "assert: [errors.ratio < 5%]",
 		"no-data":    "assert: [{that: latency.p50 < 10s, on_no_data: pass}]",
-		"confidence": "assert: [{that: errors.ratio < 10%, confidence: 95%}, {that: latency.p50 < 10s, " +
-			"confidence: 95%}]",
+		// on a busy machine requests depend on each other: as a whole such a short stage proves nothing
+		"confidence": "assert: [{that: errors.ratio < 60%, confidence: 95%, every: 100ms}, " +
+			"{that: latency.p50 < 10s, confidence: 95%, every: 100ms}]",
 		"every":     "assert: [{that: latency.p50 < 10s, every: 100ms, min_samples: 1}]",
 		"within":    "assert: [{that: latency.p50 < 10s, within: 200ms, every: 100ms, min_samples: 1}]",
 		"abort":     "assert: [{that: errors.ratio < 5%, abort: true}]",
@@ -73,13 +74,14 @@ func breakages() map[string]breakage {
 			extent: "for: 600ms",
 		},
 		"every request fails": {config: builtin.Config{Errors: 1}},
-		"most requests fail":  {config: builtin.Config{Errors: 0.8, Seed: 5}},
+		"most requests fail":  {config: builtin.Config{Errors: 0.9, Seed: 5}, extent: "for: 30 requests"},
 		"answers are wrong":   {rows: "wrong.json"},
 		"the server stops": {extent: "for: 1200ms", env: func(s *builtin.Server) Env {
 			return Env{Events: once(func() { _ = s.Close() })}
 		}},
-		"samples are lost": {env: func(*builtin.Server) Env { return Env{lost: 3} }},
-		"the client is late": {rate: 100, env: func(*builtin.Server) Env {
+		"samples are lost": {env: func(*builtin.Server) Env { return Env{lost: func(int) int64 { return 3 }} }},
+		// its numbers have bounds, and all that lies between is within such wide limits
+		"the client is late": {harmless: true, extent: "for: 1500ms", rate: 20, env: func(*builtin.Server) Env {
 			return Env{Delay: func(uint64) { time.Sleep(20 * time.Millisecond) }} //nolint:forbidigo // the delay is the fault
 		}},
 		"it was cut short": {extent: "for: 60s", stage: ", max_duration: 200ms"},

@@ -16,6 +16,7 @@ func TestGoodput(t *testing.T) {
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: simple, ready: 0s}
+validity: {send_delay: 1s, pause: 1s} # a busy machine is on time
 stages:
   - id: easy
     load: {concurrency: 2}

@@ -2,10 +2,10 @@ package executor
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/sluice-bench/sluice/executor/delay"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -21,15 +21,17 @@ const (
 // group joins the members of a unit: when they start, who still runs, who is
 // stable. A stage that runs alone is a group of one.
 type group struct {
-	r       *runner
-	members []*member
-	started chan struct{} // closed when every member has come to the start
-	start   int64         // run clock; set before started is closed
+	inProcess bool // a server of one of the members runs in this process
+	members   []*member
+	attempt   int           // counts how often the unit was played before
+	started   chan struct{} // closed when every member has arrived
+	start     int64         // run clock; set before started is closed
+	client    delay.Client  // the delays of all members
 
 	mu     sync.Mutex
-	away   int                 // members that have not come to the start
+	away   int                 // members that have not arrived at the start
 	busy   int                 // members that `until: others` waits for
-	stable map[*member]*stable // members that say `until: stable`
+	stable map[*member]*stable // members that say `until: stable` and have not ended
 	agreed int                 // their plays that all have agreed on
 }
 
@@ -38,43 +40,31 @@ type group struct {
 type stable struct {
 	play    int
 	settled bool
-	left    bool // it plays no more
 }
 
 func newGroup(r *runner, u *program.Unit) *group {
-	g := &group{r: r, started: make(chan struct{}), away: len(u.Members), stable: make(map[*member]*stable)}
+	g := &group{
+		inProcess: u.Any((*program.Node).InProcess), started: make(chan struct{}), away: len(u.Members),
+		stable: make(map[*member]*stable),
+	}
 	for _, of := range u.Members {
-		m := newMember(r, g, of)
-		g.members = append(g.members, m)
-		if m.waits() {
-			continue
+		m := &member{Member: of, r: r, group: g, repeats: make(map[*program.Node]*repeats)}
+		for _, p := range m.Plays {
+			if m.repeats[p.Node] == nil {
+				m.repeats[p.Node] = &repeats{node: p.Node}
+			}
+			m.repeats[p.Node].planned++
 		}
-		g.busy++
-		if _, ok := m.plays[0].Node.Stage.Extent.(scenario.UntilStable); ok {
+		g.members = append(g.members, m)
+		if !m.first().WaitsForOthers() {
+			g.busy++
+		}
+		switch m.first().Stage.Extent.(type) {
+		case scenario.UntilStable, scenario.UntilPrecise:
 			g.stable[m] = &stable{}
 		}
 	}
 	return g
-}
-
-// waits reports whether a member lasts as long as the others.
-func (m *member) waits() bool {
-	_, ok := m.plays[0].Node.Stage.Extent.(scenario.UntilOthers)
-	return ok
-}
-
-// arrive says that a member has come to the start, or never will. Only its first call counts.
-func (g *group) arrive(m *member) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if m.came {
-		return
-	}
-	m.came = true
-	if g.away--; g.away == 0 {
-		g.start = g.r.clock.Now() + int64(headStart)
-		close(g.started)
-	}
 }
 
 // depart ends a member: it is not waited for any more.
@@ -82,12 +72,10 @@ func (g *group) depart(m *member) {
 	g.arrive(m)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !m.waits() {
+	if !m.first().WaitsForOthers() {
 		g.busy--
 	}
-	if s := g.stable[m]; s != nil {
-		s.left = true
-	}
+	delete(g.stable, m)
 }
 
 // alone reports whether only members that wait for others still run.
@@ -98,7 +86,7 @@ func (g *group) alone() bool {
 }
 
 // agree notes whether a member's play is settled, and reports whether all are that say `until:
-// stable`: those that are at the same play, as the others have been there before or have left.
+// stable`: those that are at the same play, as the others are past it or have ended.
 func (g *group) agree(m *member, settled bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -110,7 +98,7 @@ func (g *group) agree(m *member, settled bool) bool {
 	}
 	g.stable[m].play, g.stable[m].settled = m.number, settled
 	for _, s := range g.stable {
-		if !s.left && s.play <= m.number && (s.play < m.number || !s.settled) {
+		if s.play <= m.number && (s.play < m.number || !s.settled) {
 			return false
 		}
 	}
@@ -119,17 +107,15 @@ func (g *group) agree(m *member, settled bool) bool {
 }
 
 // begin waits for the start of a trial: the common one of the group with the first play, at once
-// with any other. It takes the first look at the server just before, and returns when the load
+// with any other. It takes the first snapshot of the server just before, and returns when the load
 // starts, on the run's clock. False: the run is to end.
-func (m *member) begin(
-	ctx context.Context, delay time.Duration, look func(context.Context),
-) (start int64, ok bool) {
-	g := m.group
-	if m.number > 0 || m.came {
+func (m *member) begin(ctx context.Context, look func(context.Context)) (start int64, ok bool) {
+	g, delay := m.group, m.first().Stage.Delay
+	if m.number > 0 || m.arrived {
 		look(ctx)
 		return m.r.clock.Now() + int64(headStart), true
 	}
-	if !m.grouped() || delay == 0 {
+	if m.first().Stage.Group == nil || delay == 0 {
 		look(ctx)
 		g.arrive(m)
 		<-g.started
@@ -137,28 +123,35 @@ func (m *member) begin(
 	}
 	g.arrive(m)
 	<-g.started
-	if !m.r.stops.sleep(ctx, delay-lead-time.Duration(m.r.clock.Now()-g.start)) {
+	if !m.r.stops.sleep(delay - lead - time.Duration(m.r.clock.Now()-g.start)) {
 		return 0, false
 	}
 	look(ctx)
 	return max(g.start+int64(delay), m.r.clock.Now()+int64(headStart)), true
 }
 
-// inProcess reports whether a server of one of the members runs in this process.
-func (g *group) inProcess() bool {
-	return slices.ContainsFunc(g.members, func(m *member) bool {
-		return slices.ContainsFunc(m.plays, func(p program.Play) bool { return p.Node.InProcess() })
-	})
-}
-
-// grouped reports whether the stage is part of a `parallel`.
-func (m *member) grouped() bool { return m.plays[0].Node.Stage.Group != nil }
-
-// delay waits before a stage that runs alone; in a group the wait is for the start, see begin.
-func (m *member) delay(ctx context.Context) {
-	if d := m.plays[0].Node.Stage.Delay; d > 0 && !m.grouped() && m.due(m.plays[0]) {
-		text := "waiting " + d.String() + " before stage " + m.stage
-		m.r.tell(Event{Node: m.plays[0].Node.ID, Phase: PhaseOpen, Text: text})
-		m.r.stops.sleep(ctx, d)
+// arrive reports that a member is at the start, or never will be. Only its first call counts.
+func (g *group) arrive(m *member) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if m.arrived {
+		return
+	}
+	m.arrived = true
+	if g.away--; g.away == 0 {
+		g.start = m.r.clock.Now() + int64(headStart)
+		close(g.started)
 	}
 }
+
+// delay waits before a stage that runs alone; in a group the wait is for the start, see begin.
+func (m *member) delay() {
+	if s := m.first().Stage; s.Delay > 0 && s.Group == nil && m.due(m.Plays[0]) {
+		text := "waiting " + s.Delay.String() + " before stage " + m.Stage
+		m.r.tell(Event{Node: m.first().ID, Phase: PhaseOpen, Text: text})
+		m.r.stops.sleep(s.Delay)
+	}
+}
+
+// first returns the node that the member plays first.
+func (m *member) first() *program.Node { return m.Plays[0].Node }

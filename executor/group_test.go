@@ -128,8 +128,10 @@ func TestAgree(t *testing.T) {
 			if strings.Contains(c.steps, string(name)) {
 				members[name] = &member{
 					group: g,
-					plays: []program.Play{{Node: &program.Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}}}},
-					came:  true,
+					Member: &program.Member{Plays: []program.Play{{
+						Node: &program.Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}},
+					}}},
+					arrived: true,
 				}
 				g.stable[members[name]] = &stable{}
 			}

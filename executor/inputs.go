@@ -19,8 +19,7 @@ import (
 // inputs holds what a stage sends, and the error of preparing it.
 type inputs struct {
 	trial.Requests
-	targets []*target // of Requests.Targets
-	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
+	// waiting is the node whose requests are made when its stage begins; nil: they are made.
 	waiting *program.Node
 	probes  int // requests that were sent ahead of the clock
 	err     error
@@ -28,9 +27,6 @@ type inputs struct {
 
 // held counts the bytes of the encoded requests.
 func (in *inputs) held() (n int) {
-	if in == nil {
-		return 0 // its turn to be prepared never came
-	}
 	for _, e := range in.Entries {
 		for _, c := range e.Calls {
 			n += c.Size
@@ -50,27 +46,35 @@ type setup struct {
 	env     Env
 	clock   backends.Clock
 	stops   *stops
-	tell    func(Event)
+	telling sync.Mutex // one event at a time
 	clean   cleanup
 	targets map[*scenario.Target]*target
 	inputs  map[*scenario.Stage]*inputs
 	room    int64 // bytes that encoded requests may still take
-	ids     ranges
-	asking  sync.Mutex      // members of a group ask their models at the same time
-	asked   map[model]error // those that were asked for a real answer
+	// ids of sequences by their range: stages that name the same range take of the same
+	ids    map[[2]uint64]*feed.IDs
+	asking sync.Mutex      // members of a group ask their models at the same time
+	asked  map[model]error // those that were asked for a real answer
+	// models that are loaded with configurations of the plan; guarded by asking
+	configured []*configured
 }
 
-func newSetup(p *program.Program, e Env, clock backends.Clock) *setup {
-	return &setup{
-		program: p, env: e, clock: clock, targets: make(map[*scenario.Target]*target),
-		inputs: make(map[*scenario.Stage]*inputs), room: maxCalls, asked: make(map[model]error),
+// tell passes an event on.
+func (su *setup) tell(e Event) {
+	if su.env.Events != nil {
+		su.telling.Lock()
+		defer su.telling.Unlock()
+		su.env.Events(e)
 	}
 }
 
 // prepare opens the targets of all stages and encodes all their requests. What does not fit the
 // model is a mistake of the plan; what cannot be reached fails its stages only.
 func (su *setup) prepare(ctx context.Context) source.Diagnostics {
-	var diags source.Diagnostics
+	diags := su.execute()
+	if diags.HasErrors() {
+		return diags
+	}
 	for _, n := range su.program.Nodes {
 		if su.inputs[n.Stage] != nil || su.stops.now() != "" {
 			continue
@@ -99,9 +103,9 @@ func (su *setup) openAll(ctx context.Context, n *program.Node, in *inputs) {
 	}
 }
 
-// gatherNow makes the inputs of a stage whose turn has come, where that could not be done before. A
+// gatherNow makes the inputs of a stage that begins, where that could not be done before. A
 // mistake of the plan that shows only now fails the stage.
-func (su *setup) gatherNow(s *scenario.Stage, in *inputs) {
+func (su *setup) gatherNow(in *inputs) {
 	if in.err != nil || in.waiting == nil {
 		return
 	}
@@ -118,15 +122,25 @@ func (su *setup) gatherNow(s *scenario.Stage, in *inputs) {
 
 // gather makes the inputs of a node's stage.
 func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags source.Diagnostics) {
+	in.KeepReplies = su.env.Replies
 	for i, plan := range n.Stage.Entries() {
 		t := su.open(ctx, plan.Request.Target, n.Kind(i))
 		if in.err = t.err; in.err != nil {
 			return diags
 		}
-		e := &trial.Entry{Plan: plan, Target: in.targetOf(t), Number: uint16(i)}
-		if e.Signature, in.err = su.describe(su.stops.waiting, t, plan.Request.Model); in.err != nil {
+		at := slices.Index(in.Targets, &t.Target)
+		if at < 0 {
+			at, in.Targets = len(in.Targets), append(in.Targets, &t.Target)
+		}
+		e := &trial.Entry{Plan: plan, Target: at, Number: uint16(i)}
+		if e.Signature, in.err = describe(su.stops.waiting, t, plan.Request.Model); in.err != nil {
 			in.err = trial.About(t.Plan, in.err)
 			return diags
+		}
+		can := program.Abilities(t.Kind, t.Plan)
+		e.Signature.Bodies = can.WholeBodies()
+		if k := su.program.Tokenizer(t.Plan); k != nil {
+			e.Signature.Count = k.Count
 		}
 		if err := decoupled(t, e.Signature); err != nil {
 			in.err = trial.About(t.Plan, err)
@@ -134,39 +148,40 @@ func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags
 		}
 		in.Entries = append(in.Entries, e)
 		diags = append(diags, binaryTensors(t, e.Signature)...)
-		if n.Sequences != nil {
-			e.IDs = su.ids.of(n.Sequences)
+		if q := n.Sequences; q != nil && !q.Sessions {
+			key := [2]uint64{q.From, q.To}
+			if su.ids[key] == nil {
+				su.ids[key] = feed.NewIDs(q.From, q.To, 0, 0)
+			}
+			e.IDs = su.ids[key]
 		}
 		diags = append(diags, keepsState(n, e)...)
-		diags = append(diags, encode(e, t.Conn, n, su.program.Plan.Seed, &su.room, su.env.Record != nil)...)
+		learn := func(requests []backends.Request) { in.err = su.learnLengths(t, e, requests, &in.probes) }
+		diags = append(diags,
+			encode(e, t.Conn, n, su.program.Plan.Seed, &su.room, su.env.Record != nil, learn)...)
+		if in.err != nil {
+			in.err = trial.About(t.Plan, in.err)
+			return diags
+		}
 	}
-	in.err = su.statistics(su.stops.waiting, in)
+	in.err = su.statistics(in)
 	return diags
-}
-
-// targetOf returns the index of a target.
-func (in *inputs) targetOf(t *target) int {
-	if i := slices.Index(in.targets, t); i >= 0 {
-		return i
-	}
-	in.targets, in.Targets = append(in.targets, t), append(in.Targets, &t.Target)
-	return len(in.targets) - 1
 }
 
 // statistics decides whether the servers' own counters of the stage's models are read, and of those
 // that they call. Those of one kind add up.
-func (su *setup) statistics(ctx context.Context, in *inputs) error {
+func (su *setup) statistics(in *inputs) error {
 	var seen []model
 	var readers []trial.Counters
 	var all []trial.Called
 	for _, e := range in.Entries {
-		t := in.targets[e.Target]
+		t := su.targets[e.Plan.Request.Target]
 		m := model{target: t, name: e.Plan.Request.Model}
 		if slices.Contains(seen, m) {
 			continue
 		}
 		seen = append(seen, m)
-		read, note, err := reader(ctx, e, t)
+		read, note, err := ownCounters(su.stops.waiting, e, t)
 		if err != nil {
 			return trial.About(t.Plan, err)
 		}
@@ -175,14 +190,14 @@ func (su *setup) statistics(ctx context.Context, in *inputs) error {
 			return nil
 		}
 		readers = append(readers, read)
-		list, note, err := su.callTree(ctx, e, t)
+		list, note, err := callTree(su.stops.waiting, e, t)
 		if err != nil {
 			return trial.About(t.Plan, err)
 		}
 		all, in.Note = append(all, list...), cmp.Or(in.Note, note)
 	}
-	first := in.targets[0].Kind
-	if slices.ContainsFunc(in.targets, func(t *target) bool { return t.Kind.Name != first.Name }) {
+	first := in.Targets[0].Kind
+	if slices.ContainsFunc(in.Targets, func(t *trial.Target) bool { return t.Kind.Name != first.Name }) {
 		in.Note = "the kinds of request go to backends that count differently"
 		return nil
 	}
@@ -190,21 +205,17 @@ func (su *setup) statistics(ctx context.Context, in *inputs) error {
 	return nil
 }
 
-// reader asks whether the counters of an entry's model can be read, once. Without: note says why,
-// where that is worth saying.
-func reader(ctx context.Context, e *trial.Entry, t *target) (read trial.Counters, note string, err error) {
-	o, ok := t.Conn.(backends.Observer)
-	if !ok || t.Plan.Statistics == "none" {
+// ownCounters returns the counters of an entry's model. Without: note says why, where that is worth
+// saying.
+func ownCounters(
+	ctx context.Context, e *trial.Entry, t *target,
+) (read trial.Counters, note string, err error) {
+	if _, ok := t.Conn.(backends.Observer); !ok || t.Plan.Statistics == "none" {
 		return nil, "", nil
 	}
 	err = errors.New("the server's extensions do not include statistics")
-	read = func(ctx context.Context, into []int64) (int64, error) {
-		return o.Stats(ctx, e.Plan.Request.Model, "", into)
-	}
 	if e.Signature.Statistics {
-		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
-		defer cancel()
-		_, err = read(ctx, make([]int64, len(t.Kind.Series)))
+		read, err = counters(ctx, t, e.Plan.Request.Model, "")
 	}
 	switch {
 	case err == nil:
@@ -215,11 +226,19 @@ func reader(ctx context.Context, e *trial.Entry, t *target) (read trial.Counters
 	return nil, err.Error(), nil
 }
 
+// counters returns the counters of a model of a target whose statistics are read, once it has read them.
+func counters(ctx context.Context, t *target, model, version string) (trial.Counters, error) {
+	read := func(ctx context.Context, into []int64) (int64, error) {
+		return t.Conn.(backends.Observer).Stats(ctx, model, version, into)
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
+	defer cancel()
+	_, err := read(ctx, make([]int64, len(t.Kind.Series)))
+	return read, err
+}
+
 // added reads several models as one: the sums, at the time of the last.
 func added(readers []trial.Counters) trial.Counters {
-	if len(readers) == 1 {
-		return readers[0]
-	}
 	return func(ctx context.Context, into []int64) (at int64, err error) {
 		one := make([]int64, len(into))
 		clear(into)
@@ -233,24 +252,4 @@ func added(readers []trial.Counters) trial.Counters {
 		}
 		return at, nil
 	}
-}
-
-// ranges holds the ids of a run's sequences: stages that name the same range take of the same.
-type ranges struct {
-	mu  sync.Mutex // members of a group ask at the same time
-	all map[[2]uint64]*feed.IDs
-}
-
-// of returns the ids of a stage's range.
-func (r *ranges) of(q *program.Sequencing) *feed.IDs {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := [2]uint64{q.From, q.To}
-	if r.all == nil {
-		r.all = make(map[[2]uint64]*feed.IDs)
-	}
-	if r.all[key] == nil {
-		r.all[key] = feed.NewIDs(q.From, q.To, 0, 0)
-	}
-	return r.all[key]
 }

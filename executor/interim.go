@@ -2,6 +2,7 @@ package executor
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type interim struct {
 	began time.Time
 	spent time.Duration // by all saves
 	took  time.Duration // by the latest save
-	later *time.Timer   // saves what came too soon; nil: there is nothing
+	later *time.Timer   // saves nodes that ended too soon after a save; nil: none
 	over  bool
 }
 
@@ -43,7 +44,7 @@ func (i *interim) begin(r *result.Result) error {
 	return i.write()
 }
 
-// add saves a node that has ended, now or soon.
+// add saves a node that has ended, now or soon, in place of an earlier attempt at it.
 func (i *interim) add(n *result.Node) {
 	if i.save == nil {
 		return
@@ -56,6 +57,9 @@ func (i *interim) add(n *result.Node) {
 	node.Redact(i.mask)
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if at := slices.IndexFunc(i.shown.Nodes, func(n *result.Node) bool { return n.ID == node.ID }); at >= 0 {
+		i.shown.Nodes = slices.Delete(slices.Clone(i.shown.Nodes), at, at+1) // what was saved may be kept
+	}
 	if i.shown.Nodes = append(i.shown.Nodes, node); i.later != nil || i.over {
 		return
 	}
@@ -67,7 +71,7 @@ func (i *interim) add(n *result.Node) {
 	_ = i.write() // the next one, or the result, may succeed
 }
 
-// catchUp saves what came too soon.
+// catchUp saves the nodes that ended too soon after a save.
 func (i *interim) catchUp() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -3,6 +3,7 @@ package executor
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 // TestInterim: the result is handed out before anything is sent, then with each node that has
 // ended, without secrets, and not after the run.
 func TestInterim(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	var mu sync.Mutex
 	var ended [][]string
@@ -64,6 +66,7 @@ stages:
 
 // TestInterimRefuses: where the folder cannot say that a run goes on, nothing is sent.
 func TestInterimRefuses(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -89,8 +92,8 @@ func TestInterimCost(t *testing.T) {
 	i.mu.Lock()
 	i.spent = interimFree + time.Millisecond // 50 ms after the beginning there is time for more
 	i.mu.Unlock()
-	for range 40 {
-		i.add(&result.Node{})
+	for k := range 40 {
+		i.add(&result.Node{ID: strconv.Itoa(k)})
 	}
 	saves, last := 0, -1
 	for ; last != 40; saves++ {

@@ -10,21 +10,26 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// judge judges a node's assertions on its stored form.
-func (m *member) judge(n *program.Node, out *result.Node) {
+// judge judges a node's assertions on its stored form; short says how it was cut short.
+func (m *member) judge(n *program.Node, out *result.Node, short trial.CutShort) {
 	c := circumstances(out)
 	values := m.values(out)
-	m.judgeWhile(n, out, c)
-	open := m.whileOpen(n, out)
+	judgeWhile(n, out, c, values)
+	if why := openForClient(out.While); why != "" && out.Outcome == result.Done && short.That == "" {
+		leaveOpen(out, why)
+		c = circumstances(out)
+	}
+	open := whileOpen(short, n, values)
 	level := open != "" && out.Outcome != result.SkippedNode && !n.Searches()
 	if level {
-		m.ladderEnd(n, out, open)
+		ladderEnd(m.r.program, n, out, open)
 	}
 	for _, check := range n.Checks {
 		at := c
@@ -55,35 +60,18 @@ func (m *member) values(out *result.Node) result.Stored {
 	return result.Values(m.view(), out).Against(m.r.program.Baseline)
 }
 
-// judgeCheck returns the verdict of one check; on is the judged node, nil for the plan's own checks.
-func judgeCheck(
-	p *program.Program, check program.Check, c verdict.Context, values result.Stored, on *result.Node,
-) result.Assertion {
-	id := ""
-	if on != nil {
-		id = on.ID
-		c.CertainBecause = certain(check, on)
-	}
-	c.SkippedBecause = cmp.Or(c.SkippedBecause, p.Unmatched(check, id))
-	a := verdict.Judge(check.Assertion, check.Program, c, values)
-	if a.Verdict != result.Skipped {
-		a.Reason = p.Compared(check, a.Reason)
-	}
-	return a
-}
-
 // others is "other" where the errors rule leaves some out.
 func others(rule program.Check) string {
-	if len(rule.Program.Refs) > 1 {
+	if len(rule.Refs) > 1 {
 		return " other"
 	}
 	return ""
 }
 
 // failuresOf says what failed, where a check about errors does: the classes, most first, and what
-// the server said.
+// the message of the server.
 func failuresOf(c program.Check, on *result.Node) string {
-	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
+	about := slices.ContainsFunc(c.Refs, func(r expression.Ref) bool {
 		return r.Leaf.Row.OfErrors() && !r.Baseline
 	})
 	if !about || len(on.Errors) == 0 {
@@ -100,13 +88,119 @@ func failuresOf(c program.Check, on *result.Node) string {
 	return text
 }
 
-// certain says why a check was certainly false before the end of the node that it ended, "" where
-// it ended none.
-func certain(check program.Check, n *result.Node) string {
-	if n.Aborted == nil || n.Aborted.Assertion != check.Assertion.ID {
+// judgeWhile stores the verdicts of the conditions of a level.
+func judgeWhile(n *program.Node, out *result.Node, c verdict.Context, values result.Stored) {
+	if n.Searches() || failed(out) {
+		return
+	}
+	for _, w := range n.While {
+		out.While = append(out.While, verdict.Judge(w.Assertion, w.Program, c, values))
+	}
+}
+
+// openForClient says which condition of a level is open for this client's delay alone, "" if none is, or
+// one is false anyway.
+func openForClient(while []result.Assertion) (why string) {
+	for _, a := range while {
+		switch {
+		case a.Verdict == result.Fail:
+			return ""
+		case a.Cause == result.CauseClient:
+			why = cmp.Or(why, a.That+" is neither true nor false here: "+a.Reason)
+		}
+	}
+	return why
+}
+
+// whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that
+// is false or not proven, or of the assertion that cut the level short. "": it holds.
+func whileOpen(short trial.CutShort, n *program.Node, values result.Stored) string {
+	if short.That != "" {
+		return short.That + " is not true"
+	}
+	for _, c := range n.While {
+		switch a := verdict.Judge(c.Assertion, c.Program, verdict.Context{}, values); a.Verdict {
+		case result.Pass:
+		case result.Inconclusive:
+			return fmt.Sprintf("%s is not proven (%s)", c.That.Text, a.Reason)
+		default:
+			return c.That.Text + " is not true"
+		}
+	}
+	return ""
+}
+
+// finish closes the result: plan assertions, times, exit code.
+func (r *runner) finish() {
+	r.judgePlan()
+	r.result.Ended = r.result.Started.Add(time.Duration(r.clock.Now())) // by one anchor and a monotonic clock
+	r.stops.end()
+	r.occasion.Signal, r.occasion.OutOfTime = r.stops.received(), r.stops.over()
+	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.OutOfTime != "" {
+		r.result.State = result.StatePartial
+	}
+	r.result.Clients = []result.Client{clientHealth(r.result.Nodes, r.clock.Now())}
+	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)
+	if r.env.AllowInconclusive {
+		verdict.Allow(r.result, r.occasion)
+	}
+	r.result.Redact(r.program.Plan.Mask)
+}
+
+// judgePlan judges the plan's own assertions: each on the nodes that it names.
+func (r *runner) judgePlan() {
+	values := result.Values(r.result, nil).Against(r.program.Baseline)
+	for _, check := range r.program.Assert {
+		c := worst(check, r.result)
+		r.result.Assertions = append(r.result.Assertions, judgeCheck(r.program, check, c, values, nil))
+	}
+}
+
+// worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble.
+// One that ended the run itself is kept at the node that ran by then.
+func worst(check program.Check, r *result.Result) verdict.Context {
+	var all verdict.Context
+	for _, n := range r.Nodes {
+		all.CertainBecause = cmp.Or(certain(check, n), all.CertainBecause)
+	}
+	for _, ref := range check.Refs {
+		if ref.Baseline {
+			continue // of another run
+		}
+		if ref.Leaf.Row.Name == metric.Best {
+			if r.BestOf(ref.Node) == nil {
+				all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")
+			}
+			continue
+		}
+		n := nodeOf(r.Nodes, ref.Node)
+		if n == nil {
+			all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")
+			continue
+		}
+		c := circumstances(n)
+		join := func(all *string, why string) { *all = cmp.Or(*all, prefix(ref.Node, why)) }
+		join(&all.SkippedBecause, c.SkippedBecause)
+		join(&all.InvalidBecause, c.InvalidBecause)
+		join(&all.UnstableBecause, c.UnstableBecause)
+		join(&all.InterruptedAfter, c.InterruptedAfter)
+	}
+	return all
+}
+
+func prefix(node, text string) string {
+	if text == "" {
 		return ""
 	}
-	return n.Aborted.Reason
+	return node + ": " + text
+}
+
+// nodeOf returns the result of a node, nil when it left none.
+func nodeOf(nodes []*result.Node, id string) *result.Node {
+	if i := slices.IndexFunc(nodes, func(n *result.Node) bool { return n.ID == id }); i >= 0 {
+		return nodes[i]
+	}
+	return nil
 }
 
 // circumstances returns what a node's outcome means for its assertions.
@@ -126,99 +220,30 @@ func circumstances(n *result.Node) verdict.Context {
 	return c
 }
 
-// judgeWhile stores what the conditions of a level come to.
-func (m *member) judgeWhile(n *program.Node, out *result.Node, c verdict.Context) {
-	if n.Searches() || out.Outcome == result.SkippedNode || out.Outcome == result.Failed {
-		return
+// judgeCheck returns the verdict of one check; on is the judged node, nil for the plan's own checks.
+func judgeCheck(
+	p *program.Program, check program.Check, c verdict.Context, values result.Stored, on *result.Node,
+) result.Assertion {
+	id := ""
+	if on != nil {
+		id = on.ID
+		c.CertainBecause = certain(check, on)
 	}
-	values := m.values(out)
-	for _, w := range n.While {
-		out.While = append(out.While, verdict.Judge(w.Assertion, w.Program, c, values))
+	c.SkippedBecause = cmp.Or(c.SkippedBecause, p.Unmatched(check, id))
+	a := verdict.Judge(check.Assertion, check.Program, c, values)
+	if a.Verdict != result.Skipped {
+		a.Reason = p.Compared(check, a.Reason)
 	}
+	return a
 }
 
-// whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that
-// is false or not proven, or of the assertion that cut the level short. "": it holds.
-func (m *member) whileOpen(n *program.Node, out *result.Node) string {
-	if short := m.repeats[n].short(); short.That != "" {
-		return short.That + " is not true"
-	}
-	values := m.values(out)
-	for _, c := range n.While {
-		switch a := verdict.Judge(c.Assertion, c.Program, verdict.Context{}, values); a.Verdict {
-		case result.Pass:
-		case result.Inconclusive:
-			return fmt.Sprintf("%s is not proven (%s)", c.Assertion.That.Text, a.Reason)
-		default:
-			return c.Assertion.That.Text + " is not true"
-		}
-	}
-	return ""
-}
-
-// judgePlan judges the plan's own assertions: each on the nodes that it names.
-func (r *runner) judgePlan() {
-	values := result.Values(r.result, nil).Against(r.program.Baseline)
-	for _, check := range r.program.Assert {
-		c := worst(check, r.result.Nodes)
-		r.result.Assertions = append(r.result.Assertions, judgeCheck(r.program, check, c, values, nil))
-	}
-}
-
-// worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble.
-// One that ended the run itself is kept at the node that ran by then.
-func worst(check program.Check, nodes []*result.Node) verdict.Context {
-	var all verdict.Context
-	for _, n := range nodes {
-		all.CertainBecause = cmp.Or(certain(check, n), all.CertainBecause)
-	}
-	for _, ref := range check.Program.Refs {
-		if ref.Baseline {
-			continue // of another run
-		}
-		n := nodeOf(nodes, ref.Node)
-		if n == nil {
-			all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")
-			continue
-		}
-		c := circumstances(n)
-		all.SkippedBecause = cmp.Or(all.SkippedBecause, prefix(ref.Node, c.SkippedBecause))
-		all.InvalidBecause = cmp.Or(all.InvalidBecause, prefix(ref.Node, c.InvalidBecause))
-		all.UnstableBecause = cmp.Or(all.UnstableBecause, prefix(ref.Node, c.UnstableBecause))
-		all.InterruptedAfter = cmp.Or(all.InterruptedAfter, prefix(ref.Node, c.InterruptedAfter))
-	}
-	return all
-}
-
-// nodeOf returns the result of a node, nil when it left none.
-func nodeOf(nodes []*result.Node, id string) *result.Node {
-	for _, n := range nodes {
-		if n.ID == id {
-			return n
-		}
-	}
-	return nil
-}
-
-func prefix(node, text string) string {
-	if text == "" {
+// certain says why a check was certainly false before the end of the node that it ended, "" where
+// it ended none.
+func certain(check program.Check, n *result.Node) string {
+	if n.Aborted == nil || n.Aborted.Assertion != check.ID {
 		return ""
 	}
-	return node + ": " + text
-}
-
-// finish closes the result: plan assertions, times, exit code.
-func (r *runner) finish() {
-	r.judgePlan()
-	r.result.Ended = r.result.Started.Add(time.Duration(r.clock.Now())) // by one anchor and a monotonic clock
-	r.stops.end()
-	r.occasion.Signal, r.occasion.OutOfTime = r.stops.received(), r.stops.over()
-	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.OutOfTime != "" {
-		r.result.State = result.StatePartial
-	}
-	r.result.Clients = []result.Client{clientHealth(r.result.Nodes, r.clock.Now())}
-	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)
-	r.result.Redact(r.program.Plan.Mask)
+	return n.Aborted.Reason
 }
 
 // fewErrors is the share of requests up to which a budget for errors is likely what the plan lacks.

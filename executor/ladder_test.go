@@ -11,6 +11,7 @@ import (
 // The level at which `while` is not true is told from those that were reached, whether others would
 // have followed or it is the last; no other one is.
 func TestLevelOverItsLimit(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for _, c := range []struct{ load, want string }{
 		{

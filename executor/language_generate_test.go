@@ -11,6 +11,7 @@ import (
 // TestEndpoints: infer takes tensors; generate takes members of an object, answers in one piece or
 // in a stream, and may say with status 200 that it has failed.
 func TestEndpoints(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for _, c := range []struct {
 		target, data, shapes string

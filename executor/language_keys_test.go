@@ -25,7 +25,19 @@ func proven() map[string]string {
 		"TestPeriodic": "stages.load.concurrency.periodic " +
 			"stages.load.concurrency.periodic.from stages.load.concurrency.periodic.to " +
 			"stages.load.concurrency.periodic.step stages.load.concurrency.periodic.responses",
-		"TestEndpoints":  "target.endpoint",
+		"TestEndpoints": "target.endpoint",
+		"TestPrompts": "target.tokenizer data.prompts data.prompts.count data.prompts.input_tokens " +
+			"data.prompts.output_tokens data.prompts.system data.prompts.prefixes data.prompts.prefixes.count " +
+			"data.prompts.prefixes.tokens data.prompts.reuse data.prompts.corpus",
+		"TestPromptMedia": "data.prompts.images data.prompts.images.count data.prompts.images.width " +
+			"data.prompts.images.height data.prompts.images.format data.prompts.audio data.prompts.audio.seconds " +
+			"data.prompts.audio.seconds.mean data.prompts.audio.seconds.std data.prompts.audio.seconds.min " +
+			"data.prompts.audio.seconds.max data.prompts.audio.seconds.shape data.prompts.audio.seconds.values " +
+			"data.prompts.audio.sample_rate data.prompts.audio.format",
+		"TestPromptSessions": "data.prompts.turns data.prompts.delay data.prompts.context",
+		"TestPromptMixture": "data.prompts.lengths data.prompts.lengths.input data.prompts.lengths.output " +
+			"data.prompts.lengths.weight", // of feed
+		"TestText":       "target.path",
 		"TestMaxMessage": "target.max_message",
 		"TestStatistics": "target.statistics",
 		"backends/triton_inprocess": "target.inprocess target.inprocess.server_dir " +
@@ -36,7 +48,25 @@ func proven() map[string]string {
 			"target.log.verbose target.log.format",
 		"TestMetrics": "target.metrics target.metrics.url target.metrics.every " +
 			"target.metrics.match",
+		"TestEngine":       "target.metrics.labels",
 		"TestModelControl": "stages.before.load_model stages.before.unload_model",
+		"TestModelConfig": "stages.before.load_model.name stages.before.load_model.config CONFIG.max_batch_size " +
+			"CONFIG.instance_group CONFIG.instance_group.count",
+		"TestBest": "stages.best stages.best.max stages.best.min stages.best.where",
+		"scenario: TestValidPlans, .ci/run triton": "CONFIG.instance_group.kind CONFIG.instance_group.gpus " +
+			"CONFIG.instance_group.rate_limiter CONFIG.instance_group.rate_limiter.resources " +
+			"CONFIG.instance_group.rate_limiter.resources.name CONFIG.instance_group.rate_limiter.resources.count " +
+			"CONFIG.instance_group.rate_limiter.resources.global CONFIG.instance_group.rate_limiter.priority " +
+			"CONFIG.instance_group.profile CONFIG.instance_group.passive CONFIG.instance_group.host_policy " +
+			"CONFIG.instance_group.name CONFIG.dynamic_batching CONFIG.dynamic_batching.preferred_batch_size " +
+			"CONFIG.dynamic_batching.max_queue_delay_microseconds CONFIG.dynamic_batching.preserve_ordering " +
+			"CONFIG.dynamic_batching.priority_levels CONFIG.dynamic_batching.default_priority_level " +
+			"CONFIG.dynamic_batching.default_queue_policy CONFIG.dynamic_batching.default_queue_policy.timeout_action " +
+			"CONFIG.dynamic_batching.default_queue_policy.default_timeout_microseconds " +
+			"CONFIG.dynamic_batching.default_queue_policy.allow_timeout_override " +
+			"CONFIG.dynamic_batching.default_queue_policy.max_queue_size CONFIG.dynamic_batching.priority_queue_policy " +
+			"CONFIG.response_cache CONFIG.response_cache.enable CONFIG.parameters CONFIG.optimization " +
+			"CONFIG.sequence_batching CONFIG.version_policy",
 		"TestExpect": "stages.expect stages.expect.outputs stages.expect.relative " +
 			"stages.expect.absolute stages.expect.status stages.expect.sample stages.expect.fields",
 		"TestLevels": "stages.load stages.load.concurrency stages.load.rate " +
@@ -45,7 +75,10 @@ func proven() map[string]string {
 			"stages.load.concurrency.levels.while stages.load.concurrency.levels.while.slo " +
 			"stages.load.rate.levels stages.load.rate.levels.from stages.load.rate.levels.to " +
 			"stages.load.rate.levels.step stages.load.rate.levels.factor stages.load.rate.levels.while",
-		"TestSequences": "stages.load.of stages.sequences",
+		"TestSequences":        "stages.load.of stages.sequences",
+		"TestSessionTimes":     "data.timing data.idle_cap",
+		"TestSampleOfSessions": "data.sample",
+		"TestCancel":           "stages.cancel stages.cancel.ratio stages.cancel.after stages.mix.NAME.cancel",
 		"TestSequenceKeys": "stages.sequences.live stages.sequences.length stages.sequences.ids " +
 			"stages.sequences.ids.from stages.sequences.ids.to stages.sequences.ids.text stages.sequences.serial",
 		"TestInFlight": "stages.load.max_in_flight",
@@ -62,6 +95,12 @@ func proven() map[string]string {
 		"cmd/sluice: stages.txtar": "stages.load.rate.search stages.load.rate.search.from " +
 			"stages.load.rate.search.to stages.load.rate.search.precision stages.load.rate.search.confirm " +
 			"stages.load.rate.search.while",
+		"cmd/sluice: http.txtar": "target.path target.method",
+		"cmd/sluice: torchserve.txtar, TestManagement": "target.management target.management.url " +
+			"target.management.headers",
+		"cmd/sluice: tfserving.txtar": "target.signature target.tensors.layout",
+		"cmd/sluice: grpc.txtar": "target.protos target.protos.files target.protos.include " +
+			"target.protos.descriptor_set",
 		"TestSearch, TestSearchSlots": "stages.load.concurrency.search stages.load.concurrency.search.from " +
 			"stages.load.concurrency.search.to stages.load.concurrency.search.precision " +
 			"stages.load.concurrency.search.confirm stages.load.concurrency.search.while",
@@ -79,8 +118,10 @@ func proven() map[string]string {
 		"TestMaxDuration": "max_duration stages.max_duration",
 		"TestBeforeAfter": "stages.before stages.before.call stages.after",
 		"TestRepeat":      "stages.matrix stages.repeat",
-		"TestGoodput":     "stages.goodput",
-		"TestCounts":      "stages.for stages.warmup",
+		"TestLimits": "validity stages.validity " +
+			"stages.validity.send_delay stages.validity.pause stages.validity.paused",
+		"TestGoodput": "stages.goodput",
+		"TestCounts":  "stages.for stages.warmup",
 		"TestStable": "stages.until stages.until.stable stages.until.stable.windows " +
 			"stages.until.stable.window stages.until.stable.within stages.until.stable.max_windows " +
 			"stages.until.stable.metrics",
@@ -89,18 +130,28 @@ func proven() map[string]string {
 		"TestAssertions": "slos assert stages.assert slos.NAME.that slos.NAME.slo slos.NAME.id " +
 			"slos.NAME.description slos.NAME.severity slos.NAME.min_samples slos.NAME.on_no_data",
 		"TestBaseline":                "baseline baseline.file baseline.if_missing",
-		"TestConfidence":              "slos.NAME.confidence",
+		"TestConfidence":              "slos.NAME.confidence stages.until.precise stages.until.confidence",
 		"TestWindows":                 "slos.NAME.every slos.NAME.allow slos.NAME.within",
 		"TestAbortEndsTheRun":         "slos.NAME.abort",
 		"TestPercentiles":             "output output.percentiles",
 		"cmd/sluice: artifacts.txtar": "output.dir output.formats",
 		"cmd/sluice: samples.txtar":   "output.samples",
+		"cmd/sluice: requests.txtar":  "data.history data.prompts.exact_output",
+		"cmd/sluice: command.txtar":   "data.command",
 		"cmd/sluice: TestServerConfig": "target.builtin target.builtin.service_time " +
 			"target.builtin.service_time.mean target.builtin.service_time.std target.builtin.service_time.min " +
 			"target.builtin.service_time.max target.builtin.service_time.shape target.builtin.service_time.values " +
 			"target.builtin.instances target.builtin.max_batch target.builtin.queue_delay target.builtin.errors " +
 			"target.builtin.reset target.builtin.stall target.builtin.stall.at target.builtin.stall.for " +
-			"target.builtin.stall.every target.builtin.slow_body",
+			"target.builtin.stall.every target.builtin.slow_body " +
+			"target.builtin.ttft target.builtin.itl target.builtin.api_key " +
+			"target.builtin.generation target.builtin.generation.output_tokens " +
+			"target.builtin.generation.tokens_per_event target.builtin.generation.first_event_tokens " +
+			"target.builtin.generation.burst target.builtin.generation.hidden_tokens " +
+			"target.builtin.generation.held_tokens target.builtin.generation.reasoning_tokens " +
+			"target.builtin.generation.usage target.builtin.generation.fail_after " +
+			"target.builtin.generation.stuck target.builtin.generation.tool_calls " +
+			"target.builtin.generation.prefix_cache target.builtin.generation.close_silent",
 		"scenario: TestMergeRule": "extends profiles",
 		// What a variable is for is read by people, in the plan.
 		"TestProbes":           "target.probe",
@@ -108,7 +159,7 @@ func proven() map[string]string {
 		"nobody":               "vars.NAME.description",
 	} {
 		for _, k := range strings.Fields(list) {
-			keys[k] = test
+			keys[strings.Replace(k, "CONFIG", "stages.before.load_model.config", 1)] = test
 		}
 	}
 	for _, p := range proofs() {

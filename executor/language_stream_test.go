@@ -115,6 +115,7 @@ func streamValue(n *result.Node, name string) float64 {
 
 // TestManyResponses: more responses than one sample has room for, and none.
 func TestManyResponses(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for _, count := range []int{0, 1, 256, 257, 3000} {
 		r := play(t, fmt.Sprintf(`
@@ -138,6 +139,7 @@ stages:
 
 // TestStreamFaults: what goes wrong in a stream has its class, and the requests beside it go on.
 func TestStreamFaults(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for model, class := range map[string]string{
 		"repeat_error": "server", "repeat_break": "reset", "repeat_hang": "timeout",
@@ -166,6 +168,7 @@ stages:
 // TestDecoupledNeedsStream: a model that may answer any number of times is refused where it can
 // answer once only.
 func TestDecoupledNeedsStream(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for url, hint := range map[string]string{
 		s.GRPCURL(): "`streaming: true`",
@@ -225,6 +228,7 @@ stages: [{id: s, load: {concurrency: 8}, for: 160 requests, assert: [errors.rati
 // TestPeriodic: a load that grows by what comes back ends with the most, one request each, whatever
 // the step.
 func TestPeriodic(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for _, c := range []struct {
 		from, to, step, responses, want int

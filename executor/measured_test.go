@@ -204,7 +204,8 @@ func TestRequestsOfSequences(t *testing.T) {
 		for _, transport := range []string{"http", "grpc"} {
 			t.Run(name+" "+transport, func(t *testing.T) {
 				t.Parallel()
-				s := serve(t, builtin.Config{Errors: c.errors, Seed: 2})
+				// as long as a slot that begins late on a busy machine
+				s := serve(t, builtin.Config{Errors: c.errors, Seed: 2, ServiceTime: &builtin.Dist{Mean: 2e-3}})
 				url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
 				n := node(t, play(t, `
 version: 1

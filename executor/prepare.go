@@ -1,11 +1,13 @@
 package executor
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/trial"
@@ -18,70 +20,125 @@ const maxCalls = 4 << 30
 
 // encode makes the calls of one kind of request of a stage, or gives its tensors their places in
 // shared memory. left is the room for both, which gets smaller. keep: the requests are wanted
-// afterwards as well.
+// afterwards as well. learn sees them before they are encoded.
 func encode(
 	e *trial.Entry, conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool,
+	learn func([]backends.Request),
 ) source.Diagnostics {
 	s := n.Stage
+	if p := e.Plan.Request.Data.Prompts; p != nil && p.Reuse == "stage" {
+		seed ^= feed.Hash(s.ID) // other stages send others
+	}
 	built, diags := feed.Build(e.Plan.Request.Data, &e.Plan.Request, e.Signature, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
 	if e.Plan.Name != "" {
 		what += fmt.Sprintf(", %q of its mix", e.Plan.Name)
 	}
-	e.Rows, e.Delays, e.Streams = built.Rows, built.Delays, built.Streams
-	if n.Open && e.Delays != nil {
-		diags = append(diags, source.Diagnostic{
-			Severity: source.Warning, Code: "no-effect", Pos: s.LoadPos,
-			Summary: what + ": the rows' \"delay\" has no effect, as the load says when each request is due",
-			Detail:  "only a closed loop (`concurrency`) pauses after a reply",
-		})
+	e.Rows, e.Delays, e.Streams, e.Times = built.Rows, built.Delays, built.Streams, built.Times
+	sessions := n.Sequences != nil && n.Sequences.Sessions
+	if e.Delays != nil && (n.Users() || n.Open && (!sessions || !n.Sequences.Begin)) {
+		diags = append(diags, source.Warnf(source.CodeNoEffect,
+			"%s: the rows' \"delay\" has no effect, as the load says when each request is due", what).
+			Help("only a closed loop (`concurrency`) pauses after a reply").At("", s.LoadPos, 0))
 	}
-	if n.Sequences != nil {
+	if n.Sequences != nil && !sessions {
 		text := n.Sequences.Text || e.Signature.Sequence == backends.TextSequences
 		sequence := &backends.Sequence{Text: text}
 		for i := range built.Requests {
 			built.Requests[i].Sequence = sequence
 		}
 	}
+	if !diags.HasErrors() {
+		learn(built.Requests)
+	}
 	var err error
 	if s.Memory != nil {
 		err = lay(e, conn, s.Memory, built.Requests, left)
 	} else {
-		err = prepareCalls(e, conn, built.Requests, left)
+		err = prepareCalls(e, conn, built, left)
+	}
+	if err == nil && sessions {
+		err = converse(e, conn)
 	}
 	if err != nil {
-		return append(diags, source.Diagnostic{
-			Severity: source.Error, Code: "request", Pos: s.IDPos, Summary: fmt.Sprintf("%s: %s", what, err),
-		})
+		return append(diags, source.Errorf("request", "%s: %s", what, err).At("", s.IDPos, 0))
 	}
 	if keep {
 		e.Built = built.Requests
+		if e.Signature.Text {
+			keepPayloads(e)
+		}
 	}
 	return diags
 }
 
-// prepare makes the calls of the requests.
-func prepareCalls(e *trial.Entry, conn backends.Conn, requests []backends.Request, left *int64) error {
-	for _, req := range requests {
+// converse lets the turns of an entry's sessions hold those before them and their answers, unless they are
+// to be sent as they are.
+func converse(e *trial.Entry, conn backends.Conn) error {
+	if e.Plan.Request.Data.History == "verbatim" || e.Streams == nil {
+		return nil
+	}
+	c, ok := conn.(backends.Continuer)
+	if !ok {
+		return errors.New("the backend continues no conversations: write `history: verbatim`")
+	}
+	for _, turns := range e.Streams {
+		for i, at := range turns {
+			call := e.Calls[at]
+			if err := c.Continues(call); err != nil {
+				return fmt.Errorf("row %d: %w; write `history: verbatim` to send the rows as they are", call.Row, err)
+			}
+			call.KeepAnswer = i < len(turns)-1
+		}
+	}
+	e.Continue = c.Continue
+	return nil
+}
+
+// keepPayloads keeps the bodies of requests of text in place of inputs, under the name that
+// perf_analyzer gives them.
+func keepPayloads(e *trial.Entry) {
+	for i, c := range e.Calls {
+		_, front, _ := bytes.Cut(c.Head, []byte("\r\n\r\n"))
+		body := bytes.Join(append([][]byte{front}, c.Body...), nil)
+		if json.Valid(body) {
+			e.Built[i].Inputs = []backends.Tensor{backends.TensorOf("payload", tensor.TextArray(body))}
+		} else { // over gRPC it is no text
+			e.Built[i].Inputs = rowInputs(e.Built[i].Rows)
+		}
+	}
+}
+
+// rowInputs returns the members of a request's first row, each as a text of its name.
+func rowInputs(rows [][]backends.Member) (inputs []backends.Tensor) {
+	for _, row := range rows[:min(len(rows), 1)] {
+		for _, m := range row {
+			text := m.Value
+			var s string
+			if json.Unmarshal(m.Value, &s) == nil {
+				text = []byte(s)
+			}
+			inputs = append(inputs, backends.TensorOf(m.Name, tensor.TextArray(text)))
+		}
+	}
+	return inputs
+}
+
+// prepareCalls makes the calls of the requests.
+func prepareCalls(e *trial.Entry, conn backends.Conn, built feed.Built, left *int64) error {
+	for i, req := range built.Requests {
 		call, err := conn.Prepare(req)
+		if err == nil && req.Vary != nil && call.Vary == nil {
+			err = errors.New("this backend cannot send prompts that differ: write `reuse: all`")
+		}
 		if err == nil {
 			call.Entry = e.Number
 			err = take(left, call.Size)
 		}
 		if err != nil {
-			return fmt.Errorf("the request of row %d cannot be encoded: %w", req.Row, err)
+			return fmt.Errorf("the request of %s cannot be encoded: %w", built.Place(i), err)
 		}
 		e.Calls = append(e.Calls, call)
-	}
-	return nil
-}
-
-// take takes room for a request.
-func take(left *int64, size int) error {
-	if *left -= int64(size); *left < 0 {
-		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or "+
-			"`shapes`",
-			maxCalls>>30)
 	}
 	return nil
 }
@@ -115,7 +172,7 @@ func (su *setup) answered(in *inputs) {
 		return
 	}
 	for _, e := range in.Entries {
-		k := model{target: in.targets[e.Target], name: e.Plan.Request.Model}
+		k := model{target: su.targets[e.Plan.Request.Target], name: e.Plan.Request.Model}
 		if e.Shared != nil {
 			k.memory, k.device = e.Shared.Memory.Kind, e.Shared.Memory.Device
 		}
@@ -134,11 +191,11 @@ func (su *setup) answered(in *inputs) {
 func (su *setup) asksFor(t *target, e *trial.Entry, sent *int) error {
 	switch {
 	case e.Shared != nil:
-		return su.tryShared(su.stops.waiting, t, e, sent)
+		return su.tryShared(t, e, sent)
 	case !t.Plan.Probe:
 		return nil
 	}
-	return su.probe(su.stops.waiting, t, e.Calls[0], e.IDs, sent)
+	return su.probe(t, e.Calls[0], e.IDs, sent)
 }
 
 // decoupled refuses a model whose requests may have any number of responses where each is to have
@@ -159,43 +216,29 @@ func decoupled(t *target, sig backends.Signature) error {
 // some take them all the same.
 func binaryTensors(t *target, sig backends.Signature) source.Diagnostics {
 	binary := t.Plan.Input != "json" || t.Plan.Output != "json"
-	if sig.Model == "" || sig.BinaryTensors || !binary || t.Plan.GRPC() {
+	if sig.Model == "" || sig.Text || sig.BinaryTensors || !binary || t.Plan.GRPC() {
 		return nil
 	}
-	return source.Diagnostics{{
-		Severity: source.Warning, Code: "no-binary-tensors", Pos: t.Plan.Pos,
-		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension",
-			t.Plan.Name),
-		Detail: "if requests fail, send JSON: tensors: {input: json, output: json}",
-	}}
+	return source.Diagnostics{source.Warnf("no-binary-tensors",
+		"the server of target %q does not list the binary tensor extension", t.Plan.Name).
+		Help("if requests fail, send JSON: tensors: {input: json, output: json}").At("", t.Plan.Pos, 0)}
 }
 
 // keepsState compares what a model says of itself with what the stage sends: a model that keeps
 // state takes no request that belongs to no sequence.
 func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
-	what := source.Diagnostic{Severity: source.Error, Code: "sequences", Pos: n.Stage.IDPos}
 	switch {
 	case n.Sequences == nil && e.Signature.Sequence > backends.NoSequences:
-		what.Summary = fmt.Sprintf("stage %q sends requests that form no sequences, and model %q keeps state "+
-			"between "+
-			"those of a sequence", n.Stage.ID, e.Signature.Model)
-		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
+		return source.Diagnostics{source.Errorf("sequences", "stage %q sends requests that form no "+
+			"sequences, and model %q keeps state between those of a sequence", n.Stage.ID, e.Signature.Model).
+			Help("add `sequences: {}`: sequences of 20 requests, or as long as the data's own").
+			At("", n.Stage.IDPos, 0)}
 	case n.Sequences != nil && e.Signature.Sequence == backends.NoSequences:
-		what.Severity, what.Pos = source.Warning, n.Sequences.Pos
-		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of "+
-			"stage %q mean nothing to it", e.Signature.Model, n.Stage.ID)
-	default:
-		return nil
+		return source.Diagnostics{source.Warnf("sequences", "model %q says that it keeps no state between "+
+			"requests: the sequences of stage %q mean nothing to it", e.Signature.Model, n.Stage.ID).
+			At("", n.Sequences.Pos, 0)}
 	}
-	return source.Diagnostics{what}
-}
-
-// bytesOf counts the bytes of a request's inputs.
-func bytesOf(r *backends.Request) (n int) {
-	for i := range r.Inputs {
-		n += len(r.Inputs[i].Data)
-	}
-	return n
+	return nil
 }
 
 // lay gives the tensors of an entry's requests their places in shared memory.
@@ -221,20 +264,37 @@ func lay(
 	return nil
 }
 
+// bytesOf counts the bytes of a request's inputs.
+func bytesOf(r *backends.Request) (n int) {
+	for i := range r.Inputs {
+		n += len(r.Inputs[i].Data)
+	}
+	return n
+}
+
+// take takes room for a request.
+func take(left *int64, size int) error {
+	if *left -= int64(size); *left < 0 {
+		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or "+
+			"`shapes`", maxCalls>>30)
+	}
+	return nil
+}
+
 // tryShared does for one slot what every trial of the stage will do for all of its slots, and asks
 // for a real answer, unless the target is not to be asked.
-func (su *setup) tryShared(ctx context.Context, t *target, e *trial.Entry, sent *int) error {
+func (su *setup) tryShared(t *target, e *trial.Entry, sent *int) error {
 	if t.Plan.Ready == 0 {
 		return nil
 	}
-	calls, release, err := e.OpenShared(ctx, &t.Target, 1)
+	calls, release, err := e.OpenShared(su.stops.waiting, &t.Target, 1)
 	if err != nil {
 		return err
 	}
 	if t.Plan.Probe {
-		err = su.probe(ctx, t, calls[0], e.IDs, sent)
+		err = su.probe(t, calls[0], e.IDs, sent)
 	}
-	ctx, cancel := trial.WithGrace(ctx, trial.ReleaseLimit)
+	ctx, cancel := trial.WithGrace(su.stops.waiting, trial.ReleaseLimit)
 	defer cancel()
 	return errors.Join(err, release(ctx))
 }

@@ -10,6 +10,7 @@ import (
 // TestPausesOfOpenLoops: where the load says when requests are due, pauses that rows ask for are
 // told to mean nothing.
 func TestPausesOfOpenLoops(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for load, told := range map[string]bool{
 		"concurrency: 1": false, "rate: 100/s": true, "intervals: {file: testdata/gaps.txt, unit: ms}": true,

@@ -23,14 +23,39 @@ const poll = 100 * time.Millisecond
 // calls have timers of their own for the same deadline.
 const lastMoment = 10 * time.Millisecond
 
+// probe sends one real request and waits until it is answered: health endpoints say "ready" before
+// a server is. Any answer but "unavailable" counts, also a failure of the model: that is for the
+// plan's assertions.
+func (su *setup) probe(t *target, call *backends.Call, ids *feed.IDs, sent *int) error {
+	_, err := su.firstReply(t, call, ids, sent)
+	return err
+}
+
+// firstReply is probe with the reply; nil: the server is not asked.
+func (su *setup) firstReply(
+	t *target, call *backends.Call, ids *feed.IDs, sent *int,
+) (s *backends.Sample, err error) {
+	err = su.until(t, "no request was answered", func(ctx context.Context) (err error) {
+		s, err = su.ask(ctx, t, call, ids, sent)
+		if x, ok := t.Conn.(backends.Explainer); ok && err == nil {
+			err = x.Explain(s)
+		}
+		if err != nil || counts(s) {
+			return err
+		}
+		return errors.New(answer(s))
+	})
+	return s, err
+}
+
 // until repeats ask until it succeeds or the plan's patience with the target is over. The error is
-// what came of it while there was time: that the time was up explains nothing.
-func (su *setup) until(ctx context.Context, t *target, what string, ask func(context.Context) error) error {
+// the last one before the time was up, which by itself explains nothing.
+func (su *setup) until(t *target, what string, ask func(context.Context) error) error {
 	if t.Plan.Ready == 0 {
 		return nil
 	}
 	deadline := time.Now().Add(t.Plan.Ready)
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := context.WithDeadline(su.stops.waiting, deadline)
 	defer cancel()
 	again := time.NewTicker(poll)
 	defer again.Stop()
@@ -41,7 +66,8 @@ func (su *setup) until(ctx context.Context, t *target, what string, ask func(con
 			return nil
 		}
 		var unknown *backends.UnknownModelError
-		if errors.As(err, &unknown) { // there is nothing to wait for
+		var refused *backends.RefusalError
+		if errors.As(err, &unknown) || errors.As(err, &refused) { // there is nothing to wait for
 			return err
 		}
 		if last == nil || time.Until(deadline) > lastMoment {
@@ -60,20 +86,7 @@ func (su *setup) until(ctx context.Context, t *target, what string, ask func(con
 	}
 }
 
-// probe sends one real request and waits until it is answered: health endpoints say "ready" before
-// a server is. Any answer but "unavailable" counts, also a failure of the model: that is for the
-// plan's assertions.
-func (su *setup) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) error {
-	return su.until(ctx, t, "no request was answered", func(ctx context.Context) error {
-		s, err := su.ask(ctx, t, call, ids, sent)
-		if err != nil || counts(s) {
-			return err
-		}
-		return errors.New(answer(s))
-	})
-}
-
-// counts reports whether a server stood behind what came back. Of a reply in several responses the
+// counts reports whether a server made the reply. Of a reply in several responses the
 // first one shows it, however long the others take.
 func counts(s *backends.Sample) bool {
 	switch {

@@ -89,30 +89,36 @@ func line(file, key string) string {
 func blank(p *program.Program, n *program.Node) *result.Node {
 	s := n.Stage
 	out := &result.Node{
-		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string),
+		ID: n.ID, Stage: s.ID, Point: n.PointMap(), Description: s.Description,
+		Labels: make(map[string]string),
 		Target: strings.Join(n.TargetNames(), ", "), Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
-		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
+		Validity: validity(s),
 		Load:     n.Load.Stored,
 	}
 	out.Load.Ramp = slices.Clone(out.Load.Ramp) // an attempt fills it in
 	for _, l := range slices.Concat(p.Plan.Labels, s.Labels) {
 		out.Labels[l.Key] = l.Value
 	}
-	for _, axis := range n.Point {
-		if out.Point == nil {
-			out.Point = make(map[string]string)
-		}
-		out.Point[axis.Key] = axis.Value
-	}
 	return out
+}
+
+// validity returns the validity of a stage before anything is found.
+func validity(s *scenario.Stage) result.Validity {
+	return result.Validity{
+		OK: true, Findings: []result.Finding{},
+		Limits: &result.ValidityLimits{
+			SendDelay: s.Validity.SendDelay.Seconds(), Pause: s.Validity.Pause.Seconds(),
+			Paused: s.Validity.Paused,
+		},
+	}
 }
 
 // clientHealth sums up how this process fared over the whole run.
 func clientHealth(nodes []*result.Node, now int64) result.Client {
 	p := observe.ReadClient(now)
 	c := result.Client{
-		Summary: clientSummary(nodes), CPUSeconds: float64(max(p.User, 0)+max(p.System, 0)) / 1e9,
+		Summary: clientSummary(nodes), CPUSeconds: float64(max(p.CPU, 0)) / 1e9,
 		MaxRSS: max(p.PeakRSS, 0),
 	}
 	for _, n := range nodes {

@@ -23,51 +23,45 @@ type repeat struct {
 type repeats struct {
 	node    *program.Node
 	planned int
+	begun   int              // how often it was measured, in earlier attempts of its group too
+	tried   []result.Attempt // those, which do not count
 	played  []*repeat
 	cut     string       // why repeats were left out
 	silent  bool         // all were, without a trace
 	result  *result.Node // of all, once complete
 }
 
-func (rs *repeats) add(r *repeat) { rs.played = append(rs.played, r) }
-
 // skip leaves out this repeat and those after it. What was played before is reported as far as it goes.
 func (rs *repeats) skip(r *runner, why string) {
 	if rs.cut = why; len(rs.played) == 0 && !rs.silent {
-		out := blank(r.program, rs.node)
-		out.Outcome, out.Reason = result.SkippedNode, why
+		rs.result = unplayed(r.program, rs.node, result.SkippedNode, why).Node
 		if r.needs(rs.node.Stage) == notNeeded {
-			note(out, result.NotNeeded, why)
+			note(rs.result, result.NotNeeded, why)
 		}
-		rs.result = out
 	}
+}
+
+// unplayed returns a repeat that measured nothing.
+func unplayed(p *program.Program, n *program.Node, how result.Outcome, why string) *repeat {
+	out := blank(p, n)
+	out.Outcome, out.Reason = how, why
+	return &repeat{Output: trial.Output{Node: out}}
 }
 
 // short returns how the first repeat that was cut short was.
 func (rs *repeats) short() (s trial.CutShort) {
-	if rs == nil {
-		return s
-	}
 	for _, r := range rs.played {
 		s = cmp.Or(s, r.Short)
 	}
 	return s
 }
 
-// complete reports that no repeat is to come.
+// complete reports that no repeat follows.
 func (rs *repeats) complete() bool { return rs.cut != "" || len(rs.played) == rs.planned }
-
-// pool makes the node's result of its repeats.
-func (rs *repeats) pool() *result.Node {
-	rs.result = rs.sofar()
-	return rs.result
-}
 
 // sofar returns what is known of the node; nil: it was left out.
 func (rs *repeats) sofar() *result.Node {
 	switch {
-	case rs == nil:
-		return nil
 	case rs.result != nil:
 		return rs.result
 	case len(rs.played) == 0:
@@ -84,8 +78,8 @@ func (rs *repeats) joined() *result.Node {
 	first := rs.played[0].Node
 	out := *first
 	out.Metrics, out.Labels = make(map[string]*result.Metric), maps.Clone(first.Labels)
-	out.Duration, out.Reason, out.Windows, out.Trials = 0, "", nil, nil
-	out.Validity = result.Validity{OK: true, Findings: []result.Finding{}}
+	out.Duration, out.Reason, out.Windows, out.Trials, out.Attempts = 0, "", nil, nil, nil
+	out.Validity = validity(rs.node.Stage)
 	out.Outcome = result.Done
 	var read *trial.Readings
 	var fared []result.Validity
@@ -101,7 +95,7 @@ func (rs *repeats) joined() *result.Node {
 		read.Join(r.Readings, i)
 	}
 	if read != nil {
-		read.Fill(rs.node, &out)
+		read.Fill(&out)
 	}
 	out.Validity.Summary = joinSummaries(fared)
 	out.Validity.Findings = rs.findings()
@@ -125,6 +119,10 @@ func (rs *repeats) take(out *result.Node, i int, r *repeat) {
 		out.Aborted = n.Aborted
 	}
 	out.Trials = append(out.Trials, n.Trials...)
+	for _, x := range n.Attempts {
+		x.Repeat = i
+		out.Attempts = append(out.Attempts, x)
+	}
 	out.Validity.OK = out.Validity.OK && n.Validity.OK
 	if worse(n.Outcome, out.Outcome) {
 		out.Outcome, out.Reason = n.Outcome, fmt.Sprintf("repeat %d of %d: %s", i+1, rs.planned, n.Reason)
@@ -158,8 +156,8 @@ func worse(a, b result.Outcome) bool {
 	return slices.Index(order, a) > slices.Index(order, b)
 }
 
-// findings returns those of all repeats. What several repeats found alike, but for the numbers, is said
-// once with the text of the first of them; each repeat keeps its own.
+// findings returns the findings of all repeats. Those that are alike but for their numbers are reported
+// once, with the text of the first; each repeat keeps its own.
 func (rs *repeats) findings() []result.Finding {
 	list := []result.Finding{}
 	var keys []string

@@ -19,7 +19,7 @@ func TestRepeatsFindings(t *testing.T) {
 			out.Validity.Findings = append(out.Validity.Findings,
 				result.Finding{Code: "c", Severity: result.Note, Text: text})
 		}
-		rs.add(&repeat{Output: trial.Output{Node: out}})
+		rs.played = append(rs.played, &repeat{Output: trial.Output{Node: out}})
 	}
 	var got []string
 	for _, f := range rs.findings() {

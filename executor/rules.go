@@ -24,11 +24,6 @@ func failure(n *result.Node) string {
 	return ""
 }
 
-// failed reports whether a node has measured nothing.
-func failed(n *result.Node) bool {
-	return n.Outcome == result.Failed || n.Outcome == result.SkippedNode
-}
-
 // skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that
 // `while` ended, and of one without an end, as how far it would have gone is unknown.
 func (m *member) skip(n *program.Node) (why string, silent bool) {
@@ -45,30 +40,35 @@ func (m *member) skip(n *program.Node) (why string, silent bool) {
 	if failed(before) {
 		return before.Reason, n.Endless()
 	}
-	if open := m.whileOpen(n.Prev, before); open != "" {
+	if open := whileOpen(m.repeats[n.Prev].short(), n.Prev, m.values(before)); open != "" {
 		return open + " at " + n.Prev.ID, true
 	}
 	return "", false
 }
 
-// ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and no
-// level that the stage came to.
-func (m *member) ladderEnd(n *program.Node, out *result.Node, open string) {
-	more := slices.ContainsFunc(m.r.program.Nodes, func(o *program.Node) bool { return o.Prev == n })
+// ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and does
+// not count as reached.
+func ladderEnd(p *program.Program, n *program.Node, out *result.Node, open string) {
+	more := slices.ContainsFunc(p.Nodes, func(o *program.Node) bool { return o.Prev == n })
 	if failed(out) || len(n.While) == 0 && !more {
 		return // nothing was measured, or there are no levels
 	}
-	text := m.r.program.Plan.Mask(open) + " here"
+	text := p.Plan.Mask(open) + " here"
 	if more {
 		text += ": the levels after this one did not run"
 	}
 	note(out, result.LadderEnd, text)
 }
 
+// failed reports whether a node has measured nothing.
+func failed(n *result.Node) bool {
+	return n.Outcome == result.Failed || n.Outcome == result.SkippedNode
+}
+
 // notNeeded says why a stage that waits for a failure is skipped where there was none.
 const notNeeded = "nothing that it needs has failed"
 
-// needs applies `when` to the stages that must have come before. A failure with `on_fail: continue`
+// needs applies `when` to the stages that must have ended before. A failure with `on_fail: continue`
 // does not hold up a stage that waits for success; it counts for one that waits for a failure.
 func (r *runner) needs(s *scenario.Stage) string {
 	failed, blocked := false, ""

@@ -13,11 +13,10 @@ package executor
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/program"
@@ -44,6 +43,9 @@ type Env struct {
 	Alone bool
 	// Serve starts the embedded server of a builtin:// target; scheme is "http" or "grpc".
 	Serve func(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (Embedded, error)
+	// Execute runs a program in a folder and returns what it prints, no more than limit bytes; nil: the user
+	// does not allow it.
+	Execute func(ctx context.Context, folder string, command []string, limit int64) ([]byte, error)
 	// Interrupt gives the signal that asks for an orderly end: no further sends, drain, judge,
 	// artifacts. nil: never. A second one is the caller's to turn into a cancelled context:
 	// everything in flight is then cut off.
@@ -56,13 +58,20 @@ type Env struct {
 	Interim func(*result.Result) error
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
-	lost  int64 // a test hook: samples of each trial that are taken for lost; 0 in production
+	// lost is a test hook: the samples that are taken for lost, by number of a node's trial; nil in
+	// production.
+	lost func(trial int) int64
 	// Record returns the recorder of a trial's samples before it measures, or nil. Replies: with what was
 	// answered. nil: no samples are kept.
 	Record  func(trial.Recording) trial.Recorder
 	Replies bool
 	// Machine says what this machine has shown it can drive; nil: unknown.
 	Machine *program.Machine
+	// RetryInvalid is how often a trial is played again that this client made invalid, or left open.
+	RetryInvalid int
+	// AllowInconclusive gives a run the exit code 0 that only this machine, or the number of samples,
+	// kept from a verdict.
+	AllowInconclusive bool
 }
 
 // Event is one piece of progress.
@@ -79,14 +88,14 @@ type Event struct {
 }
 
 // Phase names what a node is doing.
-type Phase string
+type Phase = trial.Phase
 
 // The phases of a node, in order.
 const (
 	PhaseOpen   Phase = "set-up"
-	PhaseWarmup Phase = Phase(trial.Warmup)
-	PhaseHold   Phase = Phase(trial.Hold)
-	PhaseDrain  Phase = Phase(trial.Drain)
+	PhaseWarmup       = trial.Warmup
+	PhaseHold         = trial.Hold
+	PhaseDrain        = trial.Drain
 	PhaseDone   Phase = "done"
 )
 
@@ -95,7 +104,6 @@ const (
 type runner struct {
 	*setup   // what is open and prepared
 	result   *result.Result
-	events   events
 	cpus     float64           // how many this process may use
 	failed   map[string]string // stages that count as failed, and why
 	unfit    string            // why nothing is to be sent: then all nodes are skipped; "": it is
@@ -107,14 +115,16 @@ type runner struct {
 // mistakes of the plan that only the server could reveal, found before anything was sent.
 func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source.Diagnostics) {
 	r := &runner{
-		setup:  newSetup(p, e, backends.Clock{Origin: time.Now()}),
-		events: events{to: e.Events}, failed: make(map[string]string), cpus: observe.AvailableCPUs(),
+		setup: &setup{
+			program: p, env: e, clock: backends.Clock{Origin: time.Now()}, room: maxCalls,
+			targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs),
+			ids: make(map[[2]uint64]*feed.IDs), asked: make(map[model]error),
+		},
+		failed: make(map[string]string), cpus: observe.AvailableCPUs(),
 	}
-	r.tell = r.events.tell
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.interim.save, r.interim.mask = e.Interim, p.Plan.Mask
 	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
-	defer r.stops.end()
 	diags := r.play(ctx)
 	return r.result, diags
 }
@@ -163,26 +173,11 @@ func (r *runner) skipAll(ctx context.Context, why string) {
 
 func (m *member) skipAll(ctx context.Context) {
 	defer m.guard(nil)
-	for _, p := range m.plays {
-		if !slices.ContainsFunc(m.r.result.Nodes, func(n *result.Node) bool { return n.ID == p.Node.ID }) {
+	for _, p := range m.Plays {
+		if nodeOf(m.r.result.Nodes, p.Node.ID) == nil {
 			m.step(ctx, p)
 		}
 	}
-}
-
-// events passes events on, one at a time.
-type events struct {
-	mu sync.Mutex
-	to func(Event) // nil: they are not wanted
-}
-
-func (e *events) tell(event Event) {
-	if e.to == nil {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.to(event)
 }
 
 // note adds a finding to a node's result.

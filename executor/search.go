@@ -1,9 +1,11 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/executor/load"
@@ -11,15 +13,14 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/executor/verdict"
-	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // judged is one trial of a search with what its `while` says.
 type judged struct {
 	trial.Output
-	level  float64
 	holds  bool         // as far as it was measured: what the search goes by
+	open   bool         // it is not known whether it holds, for this client's delay alone
 	stored result.Trial // as judged: what may be reported
 }
 
@@ -33,8 +34,9 @@ type judged struct {
 //	  no success, unstable
 //	does not hold, or cut short  does not hold                    fail
 //	  by an assertion's abort
-//	invalid                      is measured again, twice at      inconclusive; the node is invalid if it
-//	                             most; then it ends               stays so: the client was the limit
+//	invalid, or left open by     is measured again, twice at      inconclusive; the node is invalid if it
+//	  a late client              most unless the user wants       stays so: the client was the limit
+//	                             more; then it ends
 //	interrupted, failed          ends                             as the node's outcome
 func (m *member) search(ctx context.Context, first attempt) *repeat {
 	var tried []*judged
@@ -42,76 +44,65 @@ func (m *member) search(ctx context.Context, first attempt) *repeat {
 	for {
 		d := first.load.Search.Next(history)
 		if d.Done {
-			return m.found(first, tried, d)
+			return found(m.r.program, first, tried, d)
 		}
 		p := m.try(ctx, first, d.Level, &tried)
 		at := fmt.Sprintf("trial %d, at %s", len(tried), first.at(d.Level))
 		switch o := p.Node.Outcome; {
 		case o == result.Failed || o == result.InterruptedNode || m.r.stops.now() != "":
-			return m.given(first, tried, at+": "+p.Node.Reason)
-		case o == result.Invalid:
-			return m.given(first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: "+
-				"the client, not the server, was the limit: %s", at, program.MaxAttempts, p.Node.Reason))
+			return given(m.r.program, first, tried, at+": "+p.Node.Reason)
+		case p.unclear():
+			return given(m.r.program, first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: "+
+				"the client, not the server, was the limit: %s", at, m.r.mostAttempts(),
+				cmp.Or(p.Node.Reason, p.stored.Reason)))
 		}
 		history = append(history, load.Trial{Level: d.Level, Met: p.holds})
 	}
 }
 
+// unclear reports whether a trial says nothing of the server, for the client's sake.
+func (p *judged) unclear() bool { return p.Node.Outcome == result.Invalid || p.open }
+
 // try measures at a level, again while that is not valid: what a busy client measures says nothing
 // of the server.
 func (m *member) try(ctx context.Context, first attempt, level float64, tried *[]*judged) (p *judged) {
-	for range program.MaxAttempts {
+	for range m.r.mostAttempts() {
 		if len(*tried) > 0 {
 			m.number++ // what its group agreed on was about the trial before
 		}
-		a := first.again(level, len(*tried))
-		p = m.weigh(a, m.measure(ctx, a))
+		a := first
+		a.load.Level, a.tried = level, len(*tried)
+		p = weigh(a, m.measure(ctx, a), m.view())
 		*tried = append(*tried, p)
-		if p.Node.Outcome != result.Invalid || m.r.stops.now() != "" {
+		if !p.unclear() || m.r.stops.now() != "" {
 			break
 		}
 	}
 	return p
 }
 
-// earlier counts the trials of a node that came before a repeat: those of the repeats before, which had
-// a trial or more each.
-func (m *member) earlier(n *program.Node, repeat int) int {
-	if !n.Searches() {
-		return repeat
-	}
-	count := 0
-	for _, r := range m.repeats[n].played {
-		count += len(r.Node.Trials)
-	}
-	return count
-}
-
-// again is another attempt at the same node and repeat.
-func (a attempt) again(level float64, tried int) attempt {
-	a.load.Level, a.tried, a.serial = level, tried, a.serial+tried
-	return a
-}
-
-// weigh judges a trial by the conditions of its search.
-func (m *member) weigh(a attempt, o trial.Output) *judged {
+// weigh judges a trial by the conditions of its search, which may read what the run has measured before.
+func weigh(a attempt, o trial.Output, before *result.Result) *judged {
 	n := o.Node
-	p := &judged{Output: o, level: a.load.Level, holds: n.Outcome == result.Done}
+	p := &judged{Output: o, holds: n.Outcome == result.Done}
 	p.stored = result.Trial{
-		Level: p.level, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Metrics: n.Metrics,
+		Level: a.load.Level, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Metrics: n.Metrics,
 		Verdict: result.Pass, Reason: n.Reason,
 	}
-	values := result.Values(m.view(), n)
+	values := result.Values(before, n)
 	for _, c := range a.node.While {
 		a := verdict.Judge(c.Assertion, c.Program, circumstances(n), values)
 		p.stored.While = append(p.stored.While, a)
 		p.holds = p.holds && a.Verdict == result.Pass
+		p.open = p.open || a.Cause == result.CauseClient
 		if a.Verdict != result.Pass && p.stored.Verdict == result.Pass {
 			p.stored.Verdict, p.stored.Reason = a.Verdict, a.Reason
 		}
 	}
+	failed := func(a result.Assertion) bool { return a.Verdict == result.Fail }
+	p.open = p.open && !slices.ContainsFunc(p.stored.While, failed) // what is false anyway, is false
 	if o.Short.That != "" {
-		p.holds, p.stored.Verdict, p.stored.Reason = false, result.Fail, o.Short.Why
+		p.open, p.holds, p.stored.Verdict, p.stored.Reason = false, false, result.Fail, o.Short.Why
 	}
 	if d := n.Metrics[metric.Latency]; d == nil || d.Count == nil || *d.Count == 0 {
 		p.holds = false
@@ -122,12 +113,12 @@ func (m *member) weigh(a attempt, o trial.Output) *judged {
 	return p
 }
 
-// found makes the repeat of a search that came to its end: the numbers of the best trial that was
+// found makes the repeat of a search that is over: the numbers of the best trial that was
 // confirmed.
-func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat {
+func found(p *program.Program, first attempt, tried []*judged, d load.Decision) *repeat {
 	best := -1
 	for i, p := range tried {
-		if d.Best > 0 && p.level == d.Best && p.holds {
+		if d.Best > 0 && p.stored.Level == d.Best && p.holds {
 			best = i
 		}
 	}
@@ -136,7 +127,7 @@ func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat 
 		if p := lowest(tried); p != nil && p.stored.Verdict == result.Fail {
 			why += ": " + p.stored.Reason
 		}
-		out := m.given(first, tried, "no level was confirmed: "+why)
+		out := given(p, first, tried, "no level was confirmed: "+why)
 		out.Node.Outcome, out.Node.Validity.OK = result.Done, true
 		note(out.Node, "search", out.Node.Reason)
 		return out
@@ -151,16 +142,6 @@ func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat 
 	return r
 }
 
-// lowest returns the trial at the lowest level that was taken for one that does not hold; nil: there is none.
-func lowest(tried []*judged) (low *judged) {
-	for _, p := range tried {
-		if p.Node.Outcome != result.Invalid && !p.holds && (low == nil || p.level < low.level) {
-			low = p
-		}
-	}
-	return low
-}
-
 // open says what the lowest trial that was taken for one that does not hold lacks, where nothing is
 // proven false there, and what to change: the limit may be higher. "": it is false.
 func open(a attempt, tried []*judged) string {
@@ -171,42 +152,51 @@ func open(a attempt, tried []*judged) string {
 	text := "; there nothing is proven: " + low.stored.Reason
 	for _, w := range low.stored.While {
 		if w.Verdict == result.Inconclusive && w.Samples > 0 && w.Samples < w.Needed {
-			return text + ": " + a.enough(low.level, float64(w.Needed)/float64(w.Samples))
+			return text + ": " + a.enough(low.stored.Level, float64(w.Needed)/float64(w.Samples))
 		}
 	}
 	return text
+}
+
+// lowest returns the trial at the lowest level that was taken for one that does not hold; nil: there is none.
+func lowest(tried []*judged) (low *judged) {
+	for _, p := range tried {
+		if p.Node.Outcome != result.Invalid && !p.holds && (low == nil || p.stored.Level < low.stored.Level) {
+			low = p
+		}
+	}
+	return low
 }
 
 // enough says what to change so that a trial has times as many samples.
 func (a attempt) enough(level, times float64) string {
-	text := fmt.Sprintf("use a longer `for`, of about %.3g times", times)
-	if e, ok := a.node.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
-		seconds := math.Ceil(e.Span.Duration.Seconds()*times*10) / 10
-		text = fmt.Sprintf("use a longer `for`, of %v", time.Duration(seconds*float64(time.Second)))
+	span := a.node.Span()
+	switch {
+	case span.Duration > 0:
+		seconds := math.Ceil(span.Duration.Seconds()*times*10) / 10
+		text := fmt.Sprintf("use a longer `for`, of %v", time.Duration(seconds*float64(time.Second)))
 		if a.node.Open {
 			text += fmt.Sprintf(", or search from %.3g/s", math.Ceil(level*times))
 		}
+		return text
+	case span.Requests > 0:
+		return fmt.Sprintf("use a longer `for`, of %.0f requests", math.Ceil(float64(span.Requests)*times))
 	}
-	if e, ok := a.node.Stage.Extent.(scenario.For); ok && e.Span.Requests > 0 {
-		text = fmt.Sprintf("use a longer `for`, of %.0f requests", math.Ceil(float64(e.Span.Requests)*times))
-	}
-	return text
+	return fmt.Sprintf("use a longer `for`, of about %.3g times", times)
 }
 
 // nothingFound says why a search has no numbers; "" where it has.
 func nothingFound(out *result.Node) string {
-	for _, p := range out.Trials {
-		if p.Used {
-			return ""
-		}
+	if slices.ContainsFunc(out.Trials, func(t result.Trial) bool { return t.Used }) {
+		return ""
 	}
 	return out.Reason
 }
 
 // given makes the repeat of a search that has no best trial.
-func (m *member) given(first attempt, tried []*judged, why string) *repeat {
-	out := blank(m.r.program, first.node)
-	out.Outcome, out.Reason = result.InterruptedNode, why
+func given(p *program.Program, first attempt, tried []*judged, why string) *repeat {
+	r := unplayed(p, first.node, result.InterruptedNode, why)
+	out := r.Node
 	if n := len(tried); n > 0 {
 		last := tried[n-1].Node
 		out.Started = tried[0].Node.Started
@@ -225,17 +215,24 @@ func (m *member) given(first attempt, tried []*judged, why string) *repeat {
 	}
 	out.Validity.Summary = joinSummaries(fared)
 	if out.Outcome == result.Invalid {
-		for _, f := range tried[len(tried)-1].Node.Validity.Findings {
-			if f.Severity == result.Invalidating {
-				f.Text = why
-				out.Validity.Findings = append(out.Validity.Findings, f)
-				break
-			}
-		}
-		out.Validity.OK = false
+		invalidates := func(f result.Finding) bool { return f.Severity == result.Invalidating }
+		all := tried[len(tried)-1].Node.Validity.Findings
+		f := all[slices.IndexFunc(all, invalidates)]
+		f.Text = why
+		out.Validity.Findings, out.Validity.OK = []result.Finding{f}, false
+	}
+	if n := len(tried); n > 0 && tried[n-1].open {
+		leaveOpen(out, why)
 	}
 	out.Trials = trials(tried)
-	return &repeat{Output: trial.Output{Node: out}}
+	return r
+}
+
+// leaveOpen makes a node invalid, as its `while` is left open by this client.
+func leaveOpen(out *result.Node, why string) {
+	f := result.Finding{Code: result.WhileOpen, Severity: result.Invalidating, Text: why}
+	out.Outcome, out.Reason, out.Validity.OK = result.Invalid, why, false
+	out.Validity.Findings = append(out.Validity.Findings, f)
 }
 
 func trials(tried []*judged) (list []result.Trial) {

@@ -81,6 +81,7 @@ stages: [{id: s, load: {concurrency: 1}, for: 4 requests}]
 
 // TestServerSlices: what the server did stands in the slices, and adds up to what it did in all.
 func TestServerSlices(t *testing.T) {
+	t.Parallel()
 	over(t, `
 version: 1
 target: {backend: triton, url: URL, model: slow4, ready: 0s}

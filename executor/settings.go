@@ -11,7 +11,7 @@ import (
 )
 
 // adjust makes the settings of a server those that the plan asks for, until the end of the run.
-func (su *setup) adjust(ctx context.Context, t *target) error {
+func (su *setup) adjust(t *target) error {
 	for _, g := range []struct {
 		group  backends.Settings
 		values []backends.Parameter
@@ -26,7 +26,7 @@ func (su *setup) adjust(ctx context.Context, t *target) error {
 		if !ok {
 			return fmt.Errorf("backend %s has no %s settings", t.Kind.Name, g.group)
 		}
-		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
+		ctx, cancel := context.WithTimeout(su.stops.waiting, t.Plan.Timeout)
 		before, err := a.Adjust(ctx, g.group, g.values)
 		cancel()
 		if err != nil {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,33 +14,27 @@ import (
 // stops ends a run before its plan is done: by the first signal, the plan's max_duration, or an
 // assertion with `abort`. All who wait are woken at once.
 type stops struct {
-	come    chan struct{}   // closed when the run is to end
-	waiting context.Context // done then too: for steps that wait for a server
-	asked   <-chan int      // signals
-	signal  atomic.Int64    // the first; 0: none
-	limit   time.Duration   // max_duration; 0: none
-	cut     atomic.Bool     // something was ended or left out because of it
-	reason  atomic.Pointer[string]
-	tell    func() // closes come, once
-	end     func() // stops listening, once: what was sent until then has been seen
+	waiting context.Context         // done when the run is to end
+	cancel  context.CancelCauseFunc // of waiting; nil: a signal, or the caller
+	asked   <-chan int              // signals
+	signal  atomic.Int64            // the first; 0: none
+	limit   time.Duration           // max_duration; 0: none
+	cut     atomic.Bool             // something was ended or left out because of it
+	end     func()                  // stops listening: what was sent until then has been seen
 }
 
-// watchStops begins to listen. Its end must be called when the run is over.
+// watchStops begins to listen. Its end must be called once, when the run is over.
 func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) *stops {
-	waiting, cancel := context.WithCancel(ctx)
-	s := &stops{come: make(chan struct{}), waiting: waiting, asked: interrupt, limit: limit}
-	s.tell = sync.OnceFunc(func() {
-		close(s.come)
-		cancel()
-	})
+	s := &stops{asked: interrupt, limit: limit}
+	s.waiting, s.cancel = context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	var listening sync.WaitGroup
 	listening.Go(func() { s.listen(interrupt, over) })
-	s.end = sync.OnceFunc(func() {
+	s.end = func() {
 		close(over)
 		listening.Wait()
-		cancel()
-	})
+		s.cancel(nil)
+	}
 	return s
 }
 
@@ -57,53 +52,17 @@ func (s *stops) listen(asked <-chan int, over <-chan struct{}) {
 			s.take(n)
 			asked = nil
 		case <-late:
-			why := fmt.Sprintf("the run's max_duration of %s was over", source.Duration(s.limit))
-			s.reason.CompareAndSwap(nil, &why)
+			s.cancel(fmt.Errorf("the run's max_duration of %s was over", source.Duration(s.limit)))
 		case <-over:
 			return
 		}
-		s.tell()
 	}
-}
-
-// take takes a signal; the first one counts.
-func (s *stops) take(n int) {
-	s.signal.CompareAndSwap(0, int64(n))
-	s.tell()
-}
-
-// received returns the signal that has come, 0 for none. One that listen has not read yet counts: who
-// cancels the context after a signal ends what is going on before it.
-func (s *stops) received() int {
-	select {
-	case n := <-s.asked:
-		s.take(n)
-	default:
-	}
-	return int(s.signal.Load())
-}
-
-// now says why the run is to end, "" while it is not. Who asks acts on it.
-func (s *stops) now() string {
-	s.received()
-	select {
-	case <-s.come:
-	case <-s.waiting.Done(): // the caller has cancelled the run: nothing begins any more, seen or not
-	default:
-		return ""
-	}
-	s.cut.Store(true)
-	if why := s.reason.Load(); why != nil && s.signal.Load() == 0 {
-		return *why
-	}
-	return "the run was interrupted"
 }
 
 // abort ends the run because of an assertion. Nothing begins any more once it has returned.
 func (s *stops) abort(why string) {
-	s.reason.CompareAndSwap(nil, &why)
 	s.cut.Store(true)
-	s.tell()
+	s.cancel(errors.New(why))
 }
 
 // over says that max_duration or an assertion cost the run something, "" otherwise.
@@ -114,15 +73,44 @@ func (s *stops) over() string {
 	return s.now() + ": the result is partial"
 }
 
+// now says why the run is to end, "" while it is not. Who asks acts on it.
+func (s *stops) now() string {
+	s.received()
+	if s.waiting.Err() == nil { // where the caller has cancelled the run nothing begins any more either
+		return ""
+	}
+	s.cut.Store(true)
+	if why := context.Cause(s.waiting); !errors.Is(why, context.Canceled) && s.signal.Load() == 0 {
+		return why.Error()
+	}
+	return "the run was interrupted"
+}
+
+// received returns the first signal, 0 for none. One that listen has not read yet counts: who
+// cancels the context after a signal ends what is going on before it.
+func (s *stops) received() int {
+	select {
+	case n := <-s.asked:
+		s.take(n)
+	default:
+	}
+	return int(s.signal.Load())
+}
+
+// take takes a signal; the first one counts.
+func (s *stops) take(n int) {
+	s.signal.CompareAndSwap(0, int64(n))
+	s.cancel(nil)
+}
+
 // sleep waits for d or until the run is to end. False: before d was over.
-func (s *stops) sleep(ctx context.Context, d time.Duration) bool {
+func (s *stops) sleep(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return true
-	case <-s.come:
-	case <-ctx.Done():
+	case <-s.waiting.Done():
+		return false
 	}
-	return false
 }

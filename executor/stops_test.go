@@ -9,7 +9,7 @@ import (
 // read it.
 func TestSignalBeforeListen(t *testing.T) {
 	asked := make(chan int, 2)
-	s := &stops{waiting: context.Background(), come: make(chan struct{}), asked: asked, tell: func() {}}
+	s := &stops{waiting: context.Background(), asked: asked, cancel: func(error) {}}
 	if why := s.now(); why != "" || s.received() != 0 {
 		t.Errorf("before: %q, signal %d", why, s.received())
 	}

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -34,26 +33,15 @@ func (su *setup) open(ctx context.Context, plan *scenario.Target, kind *backends
 		signatures: make(map[string]backends.Signature),
 	}
 	su.targets[plan] = t
-	if t.err = su.connect(ctx, t); t.err == nil {
-		t.err = su.await(su.stops.waiting, t)
-	}
-	if t.err == nil {
-		t.err = su.adjust(su.stops.waiting, t)
-	}
-	if t.err == nil && plan.Metrics != nil {
-		t.err = su.openMetrics(su.stops.waiting, t)
-	}
-	if t.err != nil {
-		t.err = trial.About(plan, t.err)
+	if err := su.connect(ctx, t); err != nil {
+		t.err = trial.About(plan, err)
 	}
 	return t
 }
 
+// connect starts the server if it is embedded, connects to it, and waits until it can be measured.
 func (su *setup) connect(ctx context.Context, t *target) error {
 	if t.Plan.Embedded() {
-		if su.env.Serve == nil {
-			return errors.New("there is no embedded server in this program")
-		}
 		su.tell(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
 		s, err := su.env.Serve(ctx, t.Plan.Scheme(), t.Plan.Builtin, su.program.Plan.Seed)
 		if err != nil {
@@ -70,11 +58,16 @@ func (su *setup) connect(ctx context.Context, t *target) error {
 	}
 	t.Conn = conn
 	su.clean.push("close target "+t.Plan.Name, conn.Close)
+	for _, step := range []func(*target) error{su.await, su.adjust, su.openMetrics} {
+		if err := step(t); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // await asks for readiness until the server is ready or the plan's patience is over.
-func (su *setup) await(ctx context.Context, t *target) error {
+func (su *setup) await(t *target) error {
 	prober, ok := t.Conn.(backends.Prober)
 	if !ok {
 		return nil
@@ -83,7 +76,7 @@ func (su *setup) await(ctx context.Context, t *target) error {
 	if su.program.Loads(t.Plan, model) {
 		model = "" // its stage asks for it
 	}
-	return su.until(ctx, t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })
+	return su.until(t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })
 }
 
 // describeLimit is the least time that a server has to describe a model: a plan's timeout may be
@@ -91,45 +84,36 @@ func (su *setup) await(ctx context.Context, t *target) error {
 const describeLimit = 2 * time.Second
 
 // describe asks once for each model what it takes and gives.
-func (su *setup) describe(ctx context.Context, t *target, model string) (backends.Signature, error) {
-	if sig, ok := t.signatures[model]; ok {
-		return sig, nil
-	}
-	var sig backends.Signature
+func describe(ctx context.Context, t *target, model string) (sig backends.Signature, err error) {
+	sig, known := t.signatures[model]
 	d, ok := t.Conn.(backends.Describer)
-	if ok && (model != "" || t.Plan.Model != "") {
-		var err error
+	bodies := program.Abilities(t.Kind, t.Plan).WholeBodies() // then there need be no model
+	if !known && ok && (model != "" || t.Plan.Model != "" || bodies) {
 		ctx, cancel := context.WithTimeout(ctx, max(t.Plan.Timeout, describeLimit))
 		defer cancel()
-		if sig, err = d.Describe(ctx, model); err != nil {
-			return sig, err
+		if sig, err = d.Describe(ctx, model); err == nil {
+			t.signatures[model] = sig
 		}
 	}
-	t.signatures[model] = sig
-	return sig, nil
+	return sig, err
 }
 
-// metricsURL returns the URL of the metrics of a target: its own, or a path on the target's host.
-func metricsURL(t *scenario.Target, at string) (string, error) {
-	if !strings.HasPrefix(t.Metrics.URL, "/") {
-		return t.Metrics.URL, nil
+// openMetrics opens the metrics endpoints of a target, if it has any, and reads each once: one that cannot
+// be read fails the target.
+func (su *setup) openMetrics(t *target) error {
+	if t.Plan.Metrics == nil {
+		return nil
 	}
-	u, err := url.Parse(at)
-	if err != nil {
-		return "", err
+	for _, address := range t.Plan.Metrics.URLs {
+		if err := su.openEndpoint(t, address); err != nil {
+			return err
+		}
 	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("the metrics of target %q are at a path, and its URL is not of HTTP: "+
-			"give a whole URL", t.Name)
-	}
-	u.Path, u.RawQuery = "", ""
-	return strings.TrimSuffix(u.String(), "/") + t.Metrics.URL, nil
+	return nil
 }
 
-// openMetrics opens the metrics endpoint of a target and reads it once: one that cannot be read
-// fails the target.
-func (su *setup) openMetrics(ctx context.Context, t *target) error {
-	where, err := metricsURL(t.Plan, t.url)
+func (su *setup) openEndpoint(t *target, address string) error {
+	where, err := metricsURL(t.Plan, address, t.url)
 	if err != nil {
 		return err
 	}
@@ -141,9 +125,26 @@ func (su *setup) openMetrics(ctx context.Context, t *target) error {
 		e.Client.CloseIdleConnections()
 		return nil
 	})
-	if _, err := e.Read(ctx); err != nil {
+	if _, err := e.Read(su.stops.waiting); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	t.Metrics = e
+	t.Metrics = append(t.Metrics, e)
 	return nil
+}
+
+// metricsURL returns the URL of metrics at an address of the plan: its own, or a path on the target's host.
+func metricsURL(t *scenario.Target, address, at string) (string, error) {
+	if !strings.HasPrefix(address, "/") {
+		return address, nil
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("the metrics of target %q are at a path, and its URL is not of HTTP: "+
+			"give a whole URL", t.Name)
+	}
+	u.Path, u.RawQuery = "", ""
+	return strings.TrimSuffix(u.String(), "/") + address, nil
 }

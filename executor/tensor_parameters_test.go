@@ -13,6 +13,7 @@ import (
 // TestTensorParameters: the parameters of inputs and outputs go to the server, from a body in a
 // file and from a row of the plan, over every protocol.
 func TestTensorParameters(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "body.json")
 	body := `{"parameters":{"content_type":"pd"},"inputs":[{"name":"IN","datatype":"INT32","shape":[1,2],"parameters":{"content_type":"np","n":3,"f":0.5,"ok":true,"none":null},"data":[1,2]}],
 		"outputs":[{"name":"OUT","parameters":{"content_type":"str","binary_data":false}}]}`

@@ -12,32 +12,32 @@ import (
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // unit plays the members of a unit side by side, then takes over what they found out, in the order
 // of the document.
 func (r *runner) unit(ctx context.Context, u *program.Unit) {
-	g := newGroup(r, u)
 	defer r.collectOften(u)()
 	defer awakeTogether(u, r.env.Alone)()
+	for _, m := range r.playValid(ctx, u).members {
+		r.adopt(m)
+	}
+}
+
+// play plays the members of a group side by side.
+func (g *group) play(ctx context.Context) {
 	var playing sync.WaitGroup
 	for _, m := range g.members {
 		playing.Go(func() { m.play(ctx) })
 	}
 	playing.Wait()
-	for _, m := range g.members {
-		r.adopt(m)
-	}
 }
 
 // awakeTogether keeps Go's scheduler awake while members of a unit play side by side, some of them
 // in closed loops. The pacer of an open loop does so by itself.
 func awakeTogether(u *program.Unit, alone bool) (asleep func()) {
-	closed := slices.ContainsFunc(u.Members, func(m *program.Member) bool {
-		return slices.ContainsFunc(m.Plays, func(p program.Play) bool { return !p.Node.Open })
-	})
-	if !alone || len(u.Members) == 1 || !closed {
+	closed := func(n *program.Node) bool { return !n.Open }
+	if !alone || len(u.Members) == 1 || !u.Any(closed) {
 		return func() {}
 	}
 	return drive.StayAwake(math.MaxInt)
@@ -46,7 +46,7 @@ func awakeTogether(u *program.Unit, alone bool) (asleep func()) {
 // adopt takes over a member's results, in the program's order, and whether its stage counts as failed.
 func (r *runner) adopt(m *member) {
 	order := make(map[string]int)
-	for _, p := range m.plays {
+	for _, p := range m.Plays {
 		order[p.Node.ID] = p.Node.Number
 	}
 	slices.SortFunc(m.done, func(a, b *result.Node) int { return cmp.Compare(order[a.ID], order[b.ID]) })
@@ -55,40 +55,27 @@ func (r *runner) adopt(m *member) {
 		m.failed = cmp.Or(m.failed, failure(n))
 	}
 	if m.failed != "" {
-		r.failed[m.stage] = m.failed
+		r.failed[m.Stage] = m.failed
 	}
+	r.best(m)
 	r.occasion.Internal = cmp.Or(r.occasion.Internal, m.internal)
 	r.occasion.SetUp = cmp.Or(r.occasion.SetUp, m.setUp)
 }
 
 // member is a stage while its unit runs. It sees the results of the units before and its own, never
-// those of the others beside it, so that what it decides does not depend on who was faster.
+// those of the other members, so that its decisions do not depend on which is faster.
 type member struct {
+	*program.Member
 	r       *runner
 	group   *group
-	stage   string
-	plays   []program.Play
 	number  int  // of the play, or of the trial in it, from 0: how often it has begun to measure
-	came    bool // to the group's start
+	arrived bool // at the group's start
 	repeats map[*program.Node]*repeats
 	done    []*result.Node // whose last repeat has ended
 
-	failed   string // why the stage counts as failed, beside what its nodes say
+	failed   string // why the stage counts as failed, besides the failures of its nodes
 	setUp    string // what of `after` failed
 	internal string // a mistake of this program
-}
-
-func newMember(r *runner, g *group, m *program.Member) *member {
-	out := &member{r: r, group: g, stage: m.Stage, plays: m.Plays, repeats: make(map[*program.Node]*repeats)}
-	for _, p := range m.Plays {
-		rs := out.repeats[p.Node]
-		if rs == nil {
-			rs = &repeats{node: p.Node}
-			out.repeats[p.Node] = rs
-		}
-		rs.planned++
-	}
-	return out
 }
 
 // play goes through the member's plays. Those that follow each other at one point of the stage
@@ -96,8 +83,9 @@ func newMember(r *runner, g *group, m *program.Member) *member {
 func (m *member) play(ctx context.Context) {
 	defer m.group.depart(m)
 	defer m.guard(nil)
-	m.delay(ctx)
-	for rest := m.plays; len(rest) > 0; {
+	defer m.restore(ctx)
+	m.delay()
+	for rest := m.Plays; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Node.Stage == rest[0].Node.Stage {
 			n++
@@ -112,18 +100,30 @@ func (m *member) play(ctx context.Context) {
 func (m *member) playSequence(ctx context.Context, plays []program.Play) {
 	stage, began := plays[0].Node.Stage, false
 	defer func() {
-		if began {
-			m.after(ctx, stage)
+		if !began {
+			return
+		}
+		if err := m.r.after(ctx, stage); err != nil {
+			m.failed = cmp.Or(m.failed, err.Error())
+			m.setUp = cmp.Or(m.setUp, fmt.Sprintf("stage %s: %s", stage.ID, err))
 		}
 	}()
 	for _, p := range plays {
 		if !began && m.due(p) {
 			began = true
-			m.before(stage)
+			m.r.before(stage)
 		}
 		m.step(ctx, p)
 		m.group.arrive(m)
 		m.number++
+	}
+}
+
+// restore gives models back the configurations that they had before the stage.
+func (m *member) restore(ctx context.Context) {
+	if err := m.r.restore(ctx, m.Stage); err != nil {
+		m.failed = cmp.Or(m.failed, err.Error())
+		m.setUp = cmp.Or(m.setUp, fmt.Sprintf("stage %s: %s", m.Stage, err))
 	}
 }
 
@@ -143,18 +143,18 @@ func (m *member) step(ctx context.Context, p program.Play) {
 		rs.silent = silent && len(rs.played) == 0
 		rs.skip(m.r, why)
 	} else {
-		rs.add(m.guarded(ctx, p))
+		rs.played = append(rs.played, m.guarded(ctx, p))
 	}
 	if rs.complete() && !rs.silent {
-		m.keep(p.Node, rs.pool())
+		rs.result = rs.sofar()
+		m.keep(p.Node, rs.result)
 	}
 }
 
 // guarded plays a repeat. A mistake of this program costs that repeat, not what was measured before.
 func (m *member) guarded(ctx context.Context, p program.Play) (out *repeat) {
 	defer m.guard(func() {
-		out = &repeat{Output: trial.Output{Node: blank(m.r.program, p.Node)}}
-		out.Node.Outcome, out.Node.Reason = result.Failed, "internal error: "+m.internal
+		out = unplayed(m.r.program, p.Node, result.Failed, "internal error: "+m.internal)
 	})
 	return m.repeat(ctx, p)
 }
@@ -174,8 +174,11 @@ func (m *member) keep(n *program.Node, out *result.Node) {
 	if in := m.r.inputs[n.Stage]; in != nil { // of a stage with several nodes they belong to the first
 		out.Probes, in.probes = in.probes, 0
 	}
+	out.Configurations = m.r.configurations(m.Stage)
 	m.done = append(m.done, out)
-	m.judge(n, out)
+	addAttempts(out, m.repeats[n].tried)
+	m.judge(n, out, m.repeats[n].short())
+	out.SumUpNumbers()
 	m.r.interim.add(out)
 	m.r.tell(Event{Node: n.ID, Phase: PhaseDone, Result: out})
 }
@@ -197,9 +200,9 @@ const (
 // held would be too much memory. restore undoes it.
 func (su *setup) collectOften(u *program.Unit) (restore func()) {
 	held := 0
-	for _, m := range u.Members {
-		for _, s := range m.Stages() {
-			held += su.inputs[s].held()
+	for s, in := range su.inputs {
+		if slices.ContainsFunc(u.Members, func(m *program.Member) bool { return m.Stage == s.ID }) {
+			held += in.held()
 		}
 	}
 	if held <= heldMost {

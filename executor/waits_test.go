@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
 )
@@ -129,7 +130,7 @@ func TestSilentServer(t *testing.T) {
 		},
 		{"load", "grpc", "/RepositoryModelLoad", plain, load, 4, "RepositoryModelLoad: no answer within"},
 	} {
-		if testing.Short() && i%4 != 0 {
+		if (testing.Short() || !cases.All()) && i%4 != 0 {
 			continue
 		}
 		t.Run(c.scheme+" "+c.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -29,8 +30,13 @@ var watchedKinds = map[string]string{
 		`errors.ratio <= 100%}}}`,
 	"sequences": `target: sums, sequences: {length: 5}, load: {concurrency: {levels: {from: 2, to: 2, ` +
 		`while: errors.ratio <= 100%}}}`,
+	"texts": `target: texts, data: prompts, load: {concurrency: {levels: {from: 2, to: 2, while: ` +
+		`errors.ratio <= 100%}}}`,
 	"searching": `target: plain, load: {concurrency: {search: {from: 1, to: 2, while: errors.ratio <= 100%}}}`,
 }
+
+// watchedLine is the line of the first stage of watchedPlan.
+const watchedLine = 12
 
 func watchedPlan(stages []string) string {
 	return `version: 1
@@ -38,9 +44,11 @@ targets:
   plain: {backend: triton, url: "URL", model: slow, connections: per_request, metrics: {url: "METRICS"}}
   streams: {backend: triton, url: "GRPC", model: repeat_decoupled, streaming: true}
   sums: {backend: triton, url: "URL", model: sequence_acc}
+  texts: {backend: openai, url: "URL", model: chat, streaming: true}
 datasets:
   main: {generate: random}
   repeats: {rows: [{IN: [1, 2, 3], DELAY: [0, 0, 0], WAIT: [0]}]}
+  prompts: {rows: [{prompt: short}, {prompt: "` + strings.Repeat("long ", 40) + `"}]}
 stages:
 ` + strings.Join(stages, "")
 }
@@ -50,8 +58,9 @@ stages:
 func certainlyFalse(l metric.Leaf) string {
 	limits := map[metric.Dim][2]string{
 		metric.Duration: {"0s", "100h"}, metric.Rate: {"0/s", "1000000000000/s"},
-		metric.Count: {"0", "1000000000000"},
+		metric.Count: {"0", "1000000000000"}, metric.Number: {"0", "1000000000000"},
 		metric.Ratio: {"0%", "1000%"}, metric.Bytes: {"0B", "1000000GB"}, metric.Power: {"0W", "1000000kW"},
+		metric.Energy: {"0J", "1000000kJ"},
 	}[l.Dim()]
 	if l.Stat.Kind == metric.Min {
 		return l.String() + " > " + limits[1]
@@ -64,6 +73,8 @@ func stageFor(row *metric.Row) string {
 	switch {
 	case row.Needs == "streaming":
 		return "streaming"
+	case row.Needs == "token events" || row.Needs == "token counts":
+		return "texts"
 	case row.Needs == "sequences":
 		return "sequences"
 	case row.Name == metric.Capacity:
@@ -85,7 +96,13 @@ func TestAbortOfEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, builtin.Config{})
+	s := serve(t, builtin.Config{ // on a busy machine tokens that are closer may all come in one read
+		TTFT: &builtin.Dist{Mean: 0.001}, ITL: &builtin.Dist{Mean: 0.03},
+		// held-back tokens, so that no row is 0 throughout: what equals its limit is not over it
+		Generation: &builtin.Generation{
+			OutputTokens: 6, ReasoningTokens: 3, HeldTokens: 2, Usage: "every", PrefixCache: true,
+		},
+	})
 	place := func(text string) string {
 		return strings.NewReplacer("URL",
 			s.HTTPURL(), "GRPC", s.GRPCURL(), "METRICS", s.HTTPURL()+"/metrics").Replace(text)
@@ -105,16 +122,16 @@ func TestAbortOfEveryMetric(t *testing.T) {
 			_, diags = program.Compile(plan, all.Kinds())
 			i := slices.IndexFunc(diags, func(d source.Diagnostic) bool { return d.Severity == source.Error })
 			switch {
-			case i < 0 && !row.Later:
+			case i < 0:
 				if watched = append(watched, name); leaf.Stat.Kind != metric.Percentile || leaf.Stat.P == 99 {
 					plays = append(plays, stage)
 				}
-			case i >= 0 && diags[i].Code == "not-watchable" && diags[i].Pos.Line == 10 &&
+			case i >= 0 && diags[i].Code == "not-watchable" && diags[i].Pos.Line == watchedLine &&
 				strings.Contains(diags[i].Summary, name):
 				refused = append(refused, name)
 			// As its kind of server is not here
 			case i >= 0 && strings.Contains(diags[i].Summary, "has no server in this process"):
-			case i >= 0 && !row.Later:
+			default:
 				t.Errorf("%s: %v", name, diags)
 			}
 		}
@@ -125,7 +142,7 @@ func TestAbortOfEveryMetric(t *testing.T) {
 		"late.count", "late.ratio", "goodput.ratio", "reconnects.count", "coalesced.ratio", "sequences.count",
 		"dropped.sequence.count", "latency.p99",
 		"latency.max", "latency.min", "latency.count", "connect.p50", "responses.max", "sequences.latency.p50",
-		"send_delay.pool.p90",
+		"send_delay.pool.p90", "ttft.p99", "itl.max", "tokens.output.count",
 	} {
 		if !slices.Contains(watched, name) {
 			t.Errorf("%s is not watched", name)
@@ -135,14 +152,16 @@ func TestAbortOfEveryMetric(t *testing.T) {
 		"latency.mean", "latency.std", "throughput", "goodput", "offered.rate", "incomplete.count", "client.cpu",
 		"client.memory", "client.cpu_per_request",
 		"gpu.power.max", "gpu.utilization.p50", "server.queue.mean", "server.requests.count", "capacity",
+		"tokens.per_user", "tokens.output.rate", "tokens.cached.share", "itl.mean",
 	} {
 		if !slices.Contains(refused, name) {
 			t.Errorf("%s is not refused", name)
 		}
 	}
 	const atOnce = 16
+	plays = cases.Some(plays, 6)
 	if testing.Short() {
-		plays = plays[:atOnce]
+		plays = plays[:min(atOnce, len(plays))]
 	}
 	for chunk := range slices.Chunk(plays, atOnce) {
 		begun := time.Now()
@@ -184,9 +203,14 @@ func TestAbortOfDrops(t *testing.T) {
 version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
-  - {id: s, load: %s, for: 60s, assert: [errors.ratio <= 100%%, {that: %s, abort: true}]}
+  - {id: s, load: %s, for: 30s, assert: [errors.ratio <= 100%%, {that: %s, abort: true}]}
 `, c.load, c.that), s.HTTPURL(), Env{})
 			n := node(t, r, "s")
+			late := n.Finding(result.ClientLate) != nil
+			if n.Aborted == nil && strings.HasPrefix(c.that, "dropped.") && late {
+				t.Log("this machine sends late, and the pool may have been full for that: nothing is certain")
+				return
+			}
 			if n.Aborted == nil || n.Aborted.At > 30 || n.Outcome != result.InterruptedNode || r.ExitCode != 1 {
 				t.Errorf("%s %s, aborted %+v, exit %d", n.Outcome, n.Reason, n.Aborted, r.ExitCode)
 			}

@@ -14,7 +14,7 @@ import (
 const maxBaseline = 256 << 20
 
 // Named reports whether the command line names the result: it is then meant, whatever IfMissing says.
-func (b *Baseline) Named() bool { return b.File.Pos.File == FlagBaseline }
+func (b *Baseline) Named() bool { return b.File.Pos.File == layer.FlagBaseline }
 
 // Read gives the bytes of the stored result, checked against the schema of results. An error that is
 // fs.ErrNotExist means that there is none; any other is a mistake.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 // plan makes the plain Plan of a raw plan without mistakes whose defaults are filled in.
 func (r *reading) plan() *Plan {
-	b := &builder{reading: r, steps: map[[2]reflect.Type][]step{}}
+	b := newBuilder(r)
 	p := &Plan{
 		File:     r.File,
 		Dir:      r.Dir,
@@ -26,32 +25,34 @@ func (r *reading) plan() *Plan {
 		Secrets:  secretsOf(r.Vars),
 		Warnings: r.Diags,
 	}
-	b.copy(p, &r.raw)
+	b.copy(p, r.raw)
 	p.Name = cmp.Or(p.Name, nameOf(r.File))
 	sortByKey(p.Labels)
 	nameAssertions(p.Assert, "plan", r.raw.Assert)
 	p.Output.Formats = append([]string{"json"}, slices.DeleteFunc(p.Output.Formats,
 		func(f string) bool { return f == "json" })...)
-	for _, v := range r.Vars.All {
+	for _, v := range r.Vars.Values {
 		public := v.Var
 		if public.Secret {
 			public.Text = layer.Masked
 		}
 		p.Vars = append(p.Vars, public)
 	}
-	for _, t := range targetsOf(&r.raw) {
-		p.Targets = append(p.Targets, b.target(t.Key, t.Value))
+	for _, t := range targetsOf(r.raw) {
+		b.targets[t.Value] = b.target(t.Key, t.Value)
+		p.Targets = append(p.Targets, b.targets[t.Value])
 	}
-	for _, ds := range datasetsOf(&r.raw) {
-		p.Datasets = append(p.Datasets, b.dataset(ds.Key, ds.Value))
+	for _, ds := range datasetsOf(r.raw) {
+		b.datasets[ds.Value] = b.dataset(ds.Key, ds.Value)
+		p.Datasets = append(p.Datasets, b.datasets[ds.Value])
 	}
-	needs := needsOf(&r.raw)
+	needs := needsOf(r.raw)
 	groups := map[*language.Group]*Group{nil: nil}
 	for i, s := range r.raw.Flat {
 		if g := s.Group; groups[g] == nil && g != nil {
 			groups[g] = &Group{Pos: g.At.Pos(), Index: s.Index}
 		}
-		stage := b.stage(s, p)
+		stage := b.stage(s)
 		stage.Needs, stage.Group = needs[i], groups[s.Group]
 		p.Stages = append(p.Stages, stage)
 	}
@@ -71,15 +72,6 @@ func nameOf(file string) string {
 	return cmp.Or(strings.TrimLeft(notInName.ReplaceAllString(base, "-"), "._-"), "plan")
 }
 
-// texts are the entries of a map of text, in document order.
-func texts(m *language.Dict[language.Val[string]]) []Pair {
-	var all []Pair
-	for _, e := range m.Items() {
-		all = append(all, Pair{Key: e.Key, Value: e.Value.V})
-	}
-	return all
-}
-
 func sortByKey(all []Pair) {
 	slices.SortFunc(all, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
 }
@@ -88,17 +80,9 @@ func sortByKey(all []Pair) {
 func (b *builder) headers(m *language.Dict[language.Val[string]]) []Pair {
 	var all []Pair
 	for _, e := range m.Items() {
-		if !b.Subs.IsEmpty(e.Value.At.Node) {
+		if !b.Subs.Of(e.Value.At.Node).Empty {
 			all = append(all, Pair{Key: e.Key, Value: e.Value.V})
 		}
-	}
-	return all
-}
-
-func parameters(m *language.Dict[language.Val[any]]) []Parameter {
-	var all []Parameter
-	for _, e := range m.Items() {
-		all = append(all, Parameter{e.Key, e.Value.V})
 	}
 	return all
 }
@@ -117,7 +101,17 @@ func nameAssertions(all []Assertion, owner string, list []*language.Assertion) {
 func (b *builder) target(name string, t *language.Target) *Target {
 	target := &Target{Name: name, Headers: b.headers(t.Headers)}
 	b.copy(target, t)
+	if m := t.Metrics; m != nil {
+		for _, address := range m.URL.All() {
+			target.Metrics.URLs = append(target.Metrics.URLs, address.V)
+		}
+		sortByKey(target.Metrics.Labels)
+	}
 	target.Input, target.Output = t.Tensors.Input.V, t.Tensors.Output.V
+	target.Layout = t.Tensors.Layout.Or("")
+	if t.Management != nil {
+		target.Management.Headers = b.headers(t.Management.Headers)
+	}
 	target.Compression = cmp.Or(target.Compression, language.Default[language.Target, string]("compression"))
 	if !target.Streaming {
 		target.InactivityTimeout = 0
@@ -137,15 +131,17 @@ func (b *builder) target(name string, t *language.Target) *Target {
 	return target
 }
 
-func (b *builder) stage(s *language.Stage, p *Plan) *Stage {
+func (b *builder) stage(s *language.Stage) *Stage {
 	play := &s.Play
-	stage := &Stage{Before: newActions(play.Before), After: newActions(play.After)}
+	stage := &Stage{}
 	b.copy(stage, s)
 	b.copy(stage, play)
 	sortByKey(stage.Labels)
 	nameAssertions(stage.Assert, s.ID.V, play.Assert)
-	stage.Delay = delayOf(s)
-	b.request(&stage.Request, &play.Request, p)
+	if s.Group != nil {
+		stage.Delay += s.Group.Delay.V
+	}
+	b.request(&stage.Request, &play.Request)
 	if stage.Memory != nil {
 		stage.Memory.Pos = play.Memory.Kind.At.Pos()
 	}
@@ -155,13 +151,13 @@ func (b *builder) stage(s *language.Stage, p *Plan) *Stage {
 			stage.Axes = append(stage.Axes, v.Var)
 		}
 	}
+	loads(stage.Before, play.Before)
+	loads(stage.After, play.After)
+	stage.Best = newBest(play.Best)
 	stage.Load, stage.LoadPos = b.load(play.Load)
 	stage.Extent, stage.ExtentPos = b.extent(s, stage.LoadPos)
-	for _, e := range s.Mix.Items() {
-		entry := Entry{Name: e.Key}
-		b.copy(&entry, e.Value)
-		b.request(&entry.Request, &e.Value.Request, p)
-		stage.Mix = append(stage.Mix, entry)
+	for i, e := range s.Mix.Items() {
+		b.request(&stage.Mix[i].Request, &e.Value.Request)
 	}
 	if stage.Mix != nil {
 		stage.Request = stage.Mix[0].Request
@@ -175,19 +171,6 @@ func (b *builder) stage(s *language.Stage, p *Plan) *Stage {
 	return stage
 }
 
-func newActions(list []*language.Action) []Action {
-	var all []Action
-	for _, a := range list {
-		action := Action{Pos: a.At.Pos(), LoadModel: a.Load.Or(""), UnloadModel: a.Unload.Or("")}
-		if a.Call != nil {
-			method, path, _ := strings.Cut(a.Call.V, " ")
-			action.Call = &Call{method, path}
-		}
-		all = append(all, action)
-	}
-	return all
-}
-
 // sequences returns how a stage says that its requests form sequences, nil where it does not.
 func (b *builder) sequences(s *language.Stage) *Sequences {
 	q := s.Play.Sequences
@@ -195,24 +178,24 @@ func (b *builder) sequences(s *language.Stage) *Sequences {
 		return nil
 	}
 	pos := s.At.Node.Entry("sequences").KeyPos
-	out := &Sequences{IDsPos: pos}
-	out.From, out.To = identities()
-	b.copy(out, q)
-	out.Pos = pos
+	out := usualSequences(pos)
+	b.copy(&out, q)
 	if q.At.Node.Entry("length") == nil {
 		out.Length = nil
 	}
 	if q.IDs != nil {
-		b.copy(out, q.IDs)
-		out.Pos, out.IDsPos = pos, q.IDs.At.Pos()
+		b.copy(&out, q.IDs)
+		out.IDsPos = q.IDs.At.Pos()
 	}
-	return out
+	out.Pos = pos
+	return &out
 }
 
-func (b *builder) request(to *Request, q *language.Request, p *Plan) {
+func (b *builder) request(to *Request, q *language.Request) {
 	b.copy(to, q)
-	to.Target = byName(p.Targets, func(t *Target) string { return t.Name }, q.Target, "")
-	to.Data = byName(p.Datasets, func(d *Dataset) string { return d.Name }, q.Data, "main")
+	target, _ := pick(targetsOf(b.raw), q.Target, "") // both were found before
+	data, _ := pick(datasetsOf(b.raw), q.Data, "main")
+	to.Target, to.Data = b.targets[target], b.datasets[data]
 	to.Headers = b.headers(q.Headers)
 	for _, e := range q.Shapes.Items() {
 		dims, _ := e.Value.Sizes()
@@ -220,20 +203,19 @@ func (b *builder) request(to *Request, q *language.Request, p *Plan) {
 	}
 }
 
-// byName finds what pick found before.
-func byName[T any](all []*T, name func(*T) string, want *language.Val[string], usual string) *T {
-	for _, e := range all {
-		if want != nil && name(e) == want.V || want == nil && (len(all) == 1 || name(e) == usual) {
-			return e
-		}
-	}
-	return nil
-}
+// usualTokens is the length of prompts for which the plan names none.
+const usualTokens = 550
 
 func (b *builder) dataset(name string, d *language.Dataset) *Dataset {
 	ds := &Dataset{Name: name, Source: d.Source()}
 	b.copy(ds, d)
 	ds.Format = b.format(d)
+	if seed := b.raw.Seed; seed != nil {
+		ds.Seed = uint64(seed.V)
+	}
+	if p := ds.Prompts; p != nil && d.Prompts.InputTokens == nil && p.Lengths == nil {
+		p.InputTokens = Dist{Shape: "constant", Mean: usualTokens}
+	}
 	for _, f := range d.File.All() {
 		ds.Files = append(ds.Files, b.path(f))
 	}
@@ -244,12 +226,12 @@ func (b *builder) dataset(name string, d *language.Dataset) *Dataset {
 			ds.Files = append(ds.Files, Path{name, d.Bodies.At.Pos()})
 		}
 	}
+	if len(d.Command) > 0 {
+		ds.CommandPos = d.Command[0].At.Pos()
+	}
 	for _, row := range d.Rows {
 		text, _ := json.Marshal(row.At.Node.JSON()) // numbers, texts, bools, lists and maps: it cannot fail
 		ds.Rows = append(ds.Rows, Row{row.At.Pos(), string(text)})
-	}
-	for _, e := range d.Columns.Items() {
-		ds.Columns = append(ds.Columns, Column{e.Key, e.Value.V, e.Value.At.Pos()})
 	}
 	if d.Generate != nil {
 		ds.Generate = &Generate{Default: d.Generate.Word.Or("random")}
@@ -260,7 +242,7 @@ func (b *builder) dataset(name string, d *language.Dataset) *Dataset {
 	return ds
 }
 
-// format is the form of a dataset's files, as written. A file whose extension stands for a form that
+// format is the form of a dataset's files, as written. A file whose extension names a form that
 // cannot be read yet is noted.
 func (b *builder) format(d *language.Dataset) string {
 	if d.Format != nil {

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"reflect"
+
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -14,7 +16,7 @@ func (b *builder) load(l *language.Load) (Load, source.Pos) {
 		if think != nil && think.Shape == "constant" && think.Mean == 0 {
 			think = nil
 		}
-		return Concurrency{Level: newQuantity(l.Concurrency, inFlight()), Think: think}, at("concurrency")
+		return Concurrency{Level: newQuantity(b, l.Concurrency), Think: think}, at("concurrency")
 	case l.Intervals != nil:
 		var intervals Intervals
 		b.copy(&intervals, l.Intervals)
@@ -26,7 +28,7 @@ func (b *builder) load(l *language.Load) (Load, source.Pos) {
 		b.copy(&schedule.Pool, l)
 		return schedule, at("schedule")
 	}
-	rate := Rate{Level: newQuantity(l.Rate, perSecond())}
+	rate := Rate{Level: newQuantity(b, l.Rate)}
 	b.copy(&rate, l)
 	b.copy(&rate.Pool, l)
 	if rate.Arrivals.Word == "poisson" {
@@ -35,75 +37,67 @@ func (b *builder) load(l *language.Load) (Load, source.Pos) {
 	return rate, at("rate")
 }
 
-// newQuantity is the plain form of a quantity that was checked.
-func newQuantity[T language.Amount, X any](q *language.Quantity[T, X], dim dimension[T]) Quantity {
-	switch {
-	case q.One != nil:
-		return Fixed{newLevel(q.One)}
+// newQuantity makes the plain form of a quantity that was checked.
+func newQuantity[T language.Amount, X any](b *builder, q *language.Quantity[T, X]) Quantity {
+	var forms struct {
+		One      *Level
+		Many     []Level
+		Ramp     []RampStep
+		Search   *Search
+		Periodic *Periodic
+	}
+	b.copy(&forms, q)
+	b.copy(&forms, &q.More)
+	switch s := forms.Search; {
+	case forms.One != nil:
+		return Fixed{*forms.One}
 	case q.Levels != nil:
-		return newLevels(q.Levels, dim)
-	case q.Ramp != nil:
-		return Ramp{Steps: rampSteps(q.Ramp)}
-	case q.Search != nil:
-		s := q.Search
-		return Search{
-			From: newLevel(s.From), To: newLevel(s.To), Precision: float64(s.Precision.V.Ratio),
-			Amount:  language.Magnitude(s.Precision.V.Amount),
-			Confirm: int(s.Confirm.V), While: newConditions(s.While),
-		}
+		return newLevels(q.Levels)
+	case forms.Ramp != nil:
+		return Ramp{forms.Ramp}
+	case s != nil:
+		p := q.Search.Precision.V
+		s.Precision, s.Amount = float64(p.Ratio), language.Magnitude(p.Amount)
+		return *s
+	case forms.Periodic != nil:
+		return *forms.Periodic
 	}
-	if m, ok := any(q.More).(language.PeriodicForm); ok && m.Periodic != nil {
-		p := m.Periodic
-		return Periodic{
-			From: int(p.From.V), To: int(p.To.V), Step: int(p.Step.V), Responses: int(p.Responses.V),
-		}
+	return Levels{Values: forms.Many}
+}
+
+func newLevel(s language.Scalar) Level {
+	at, v := s.Place(), s.Value()
+	l := Level{Text: at.Node.Text, Pos: at.Pos()}
+	if v.Kind() == reflect.Struct { // a language.Derived
+		l.Expr, v = v.FieldByName("Expr").Interface().(*source.Text), v.FieldByName("V")
 	}
-	var l Levels
-	for _, v := range q.Many {
-		value := language.Magnitude(v.V)
-		l.Values = append(l.Values, Level{Value: value, Text: v.At.Node.Text, Pos: v.At.Pos()})
-	}
+	l.Value = language.Magnitude(v.Interface())
 	return l
 }
 
-func rampSteps[T language.Amount](steps []*language.RampStep[T]) (all []RampStep) {
-	for _, s := range steps {
-		all = append(all, RampStep{To: newLevel(s.To), Over: s.Over.V, Hold: s.Hold.V, Name: s.Name.Or("")})
-	}
-	return all
-}
-
-func newLevel[T language.Amount](v *language.Val[language.Derived[T]]) Level {
-	return Level{Value: language.Magnitude(v.V.V), Text: v.At.Node.Text, Pos: v.At.Pos(), Expr: v.V.Expr}
-}
-
-func newLevels[T language.Amount](l *language.Levels[T], dim dimension[T]) Levels {
-	levels := Levels{While: newConditions(l.While)}
-	if l.To == nil {
-		from := language.Magnitude(l.From.V)
-		levels.Values = []Level{{Value: from, Text: dim.write(from), Pos: l.From.At.Pos()}}
-		levels.Open, levels.Step = true, l.Increment()
+func newLevels[T language.Amount](l *language.Levels[T]) Levels {
+	levels := Levels{While: newConditions(l.While), Open: l.To == nil}
+	if levels.Open {
+		levels.Step = l.Increment()
 		if l.Factor != nil {
 			levels.Factor = float64(l.Factor.V)
 		}
-		return levels
 	}
 	for _, v := range l.Values() {
-		levels.Values = append(levels.Values, Level{Value: v, Text: dim.write(v), Pos: l.From.At.Pos()})
+		levels.Values = append(levels.Values, Level{Value: v, Text: l.Text(v), Pos: l.From.At.Pos()})
 	}
 	return levels
 }
 
-func newConditions(r *language.Conditions) []Condition {
-	var all []Condition
+func newConditions(r *language.Conditions) (all []source.Text) {
 	if r == nil {
 		return nil
 	}
 	if r.One != nil {
-		all = append(all, Condition{r.One.V})
+		all = append(all, r.One.V)
 	}
 	for _, e := range r.Many {
-		all = append(all, Condition{e.That.V})
+		all = append(all, e.That.V)
 	}
 	return all
 }
@@ -120,7 +114,23 @@ func (b *builder) extent(s *language.Stage, load source.Pos) (Extent, source.Pos
 	case p.Until.Word != nil:
 		return UntilOthers{}, at("until")
 	}
+	if p.Until.Precise != nil {
+		return newPrecise(p.Until), at("until")
+	}
 	var u UntilStable
 	b.copy(&u, p.Until.Stable)
 	return u, at("until")
+}
+
+func newPrecise(p *language.Until) (u UntilPrecise) {
+	u.Confidence = float64(p.Confidence.V)
+	for _, e := range p.Precise.Items() {
+		u.Within = append(u.Within, Precision{
+			Metric: source.Text{
+				Text: e.Key, Pos: e.KeyPos, Path: p.Precise.At.Path + source.JoinPointer(e.Key),
+			},
+			Share: float64(e.Value.V),
+		})
+	}
+	return u
 }

@@ -15,21 +15,18 @@ import (
 // checker holds what all checks of a plan's meaning share: its shape was decoded. They work on what was
 // written and leave out what is absent because of a mistake that is already reported.
 type checker struct {
+	*reading
 	*language.Decoder
-	raw      *language.Plan
-	values   *layer.Substitution
-	planFile string
+	used map[string]bool // slos, by name
 }
 
 // checkPlan runs all checks but those of effects.
 func checkPlan(c *checker) {
-	if v := c.raw.Version; v != nil && v.V != 1 {
-		c.at(v.At, source.Errorf(source.CodeVersion, "version %d of the plan language is not known", v.V).
-			Among("", []string{"1"}))
+	for _, p := range c.Paths {
+		if m := c.open(p); m != nil {
+			c.Report(p.At.Node, p.At.Path, m)
+		}
 	}
-	checkNames(c, "target", c.raw.Targets)
-	checkNames(c, "dataset", c.raw.Datasets)
-	checkNames(c, "slo", c.raw.SLOs)
 	for _, t := range targetsOf(c.raw) {
 		checkTarget(c, t.Value)
 	}
@@ -72,20 +69,6 @@ func datasetsOf(p *language.Plan) []language.Item[language.Dataset] {
 	return asMap(p.Datasets, p.Data).Items()
 }
 
-// checkNames checks the names that the plan chose for the entries of a map.
-func checkNames[T any](c *checker, what string, m *language.Dict[T]) {
-	for _, e := range m.Items() {
-		if language.KeyForm.MatchString(e.Key) || c.Doubtful(m.At.Path+source.JoinPointer(e.Key)) {
-			continue
-		}
-		c.under(m.At, e.Key, source.Errorf(source.CodeValue, "%s name %q is not allowed", what, e.Key).
-			Help("use letters, digits, '.', _ and -, first a letter, a digit or _"))
-	}
-	if m != nil && len(m.Entries) == 0 && !c.Doubtful(m.At.Path) {
-		c.at(m.At, missing("%s holds no %s", language.LastKey(m.At.Path), what))
-	}
-}
-
 // at reports a mistake about a value; nil: there is none.
 func (c *checker) at(p language.Place, m *source.Diagnostic) {
 	if m != nil && p.Node != nil && !c.Known[p.Path] {
@@ -108,44 +91,23 @@ func (c *checker) warn(p language.Place, key, code, summary, detail string) {
 	c.under(p, key, source.Warnf(code, "%s", summary).Help(detail))
 }
 
-// empty reports a list that is written and has no items.
-func empty[T any](c *checker, p language.Place, key string, list []T, summary string) {
-	if list != nil && len(list) == 0 && !c.Doubtful(p.Path+"/"+key) {
-		c.under(p, key, missing("%s", summary))
-	}
-}
-
-// file checks that a file named by the plan is there.
-func (c *checker) file(p *language.Val[language.Path]) {
-	if m := c.open(p, "file", "folder"); m != nil {
-		c.at(p.At, m)
-	}
-}
-
-// folder checks that a folder named by the plan is there.
-func (c *checker) folder(p *language.Val[language.Path]) {
-	if m := c.open(p, "folder", "file"); m != nil {
-		c.at(p.At, m)
-	}
-}
-
-// open says why a file or folder cannot be opened; nil: it can, or the plan names none.
-func (c *checker) open(p *language.Val[language.Path], kind, other string) *source.Diagnostic {
-	if p == nil || p.At.Implied || p.At.Node == nil {
-		return nil
-	}
+// open says why a file or folder cannot be opened; nil: it can.
+func (c *checker) open(p language.NamedPath) *source.Diagnostic {
 	m := source.Errorf(source.CodeFile, "").Help("paths are relative to the folder of the plan")
-	dir := layer.FolderOf(c.planFile, p.At.Node)
-	if dir != filepath.Dir(c.planFile) {
+	dir := layer.FolderOf(c.File, p.At.Node)
+	if dir != filepath.Dir(c.File) {
 		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.At.Node.Pos.File
 	}
 	full := layer.ResolvePath(dir, string(p.V))
 	info, err := os.Stat(full) // before it is opened: a pipe may never be
 	switch {
-	case err == nil && info.IsDir() != (kind == "folder"):
-		m.Summary = fmt.Sprintf("%q is a %s, not a %s", p.V, other, kind)
-		return m
 	case err != nil:
+	case info.IsDir() && p.Kind == "file":
+		m.Summary = fmt.Sprintf("%q is a folder, not a file", p.V)
+		return m
+	case p.Kind == "folder" && !info.IsDir():
+		m.Summary = fmt.Sprintf("%q is a file, not a folder", p.V)
+		return m
 	case info.IsDir():
 		_, err = os.ReadDir(full)
 	default:
@@ -157,7 +119,7 @@ func (c *checker) open(p *language.Val[language.Path], kind, other string) *sour
 	if err == nil {
 		return nil
 	}
-	m.Summary = fmt.Sprintf("%s %q cannot be opened: %v", kind, p.V, layer.Cause(err))
+	m.Summary = fmt.Sprintf("%s %q cannot be opened: %v", p.Kind, p.V, layer.Cause(err))
 	return m
 }
 
@@ -166,20 +128,12 @@ func checkOutput(c *checker) {
 	if o == nil {
 		return
 	}
-	c.unique(o.Formats, "format")
-	seen := map[language.Number]bool{}
 	for _, p := range o.Percentiles {
-		switch {
-		case p.V <= 0 || p.V > 100:
-			c.at(p.At, outOfRange("percentile %s is not above 0 and at most 100", p.At.Node.Text))
-		case p.V >= 0.5 && p.V < 1:
+		if p.V >= 0.5 && p.V < 1 {
 			c.at(p.At, outOfRange("percentile %s is below 1", p.At.Node.Text).
 				Help("percentiles count from 0 to 100").
 				Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
-		case seen[p.V]:
-			c.at(p.At, source.Errorf(source.CodeDuplicate, "duplicate percentile %s", p.At.Node.Text))
 		}
-		seen[p.V] = true
 	}
 }
 
@@ -190,11 +144,11 @@ func checkBaseline(c *checker) {
 	if b == nil || b.File == nil {
 		return
 	}
-	if n := b.File.At.Node; n != nil && n.Pos.File == FlagBaseline {
+	if n := b.File.At.Node; n != nil && n.Pos.File == layer.FlagBaseline {
 		if _, err := os.Stat(n.Text); err != nil {
 			c.at(
 				b.File.At,
-				source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text,
+				source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", layer.FlagBaseline, n.Text,
 					layer.Cause(err)).
 					Help("a result named on the command line must be there: name its result.json, or "+
 						"a folder of results"),
@@ -202,11 +156,11 @@ func checkBaseline(c *checker) {
 		}
 		return
 	}
-	m := c.open(b.File, "file", "folder")
+	m := c.open(language.NamedPath{Val: b.File, Kind: "file"})
 	if m == nil {
 		return
 	}
-	if _, err := os.Stat(layer.Locate(c.planFile, b.File.At.Node, string(b.File.V))); err == nil {
+	if _, err := os.Stat(layer.Locate(c.File, b.File.At.Node, string(b.File.V))); err == nil {
 		return // who reads it says what is wrong with it
 	}
 	m.Severity = source.Warning
@@ -216,17 +170,6 @@ func checkBaseline(c *checker) {
 		c.Diags[before+i].Detail = "assertions with `baseline` will be " + map[bool]string{
 			true: "skipped", false: "inconclusive",
 		}[b.IfMissing.Or("") == "skip"]
-	}
-}
-
-// unique reports words that stand twice in a list.
-func (c *checker) unique(words []*language.Val[string], what string) {
-	seen := map[string]bool{}
-	for _, w := range words {
-		if seen[w.V] {
-			c.at(w.At, source.Errorf(source.CodeDuplicate, "duplicate %s %q", what, w.V))
-		}
-		seen[w.V] = true
 	}
 }
 
@@ -245,7 +188,7 @@ func checkNulls(c *checker, n *source.Node, path string) {
 		}
 	case source.List:
 		for i, item := range n.Items {
-			checkNulls(c, item, c.values.ItemPath(item, path, i))
+			checkNulls(c, item, c.Subs.ItemPath(item, path, i))
 		}
 	case source.Scalar:
 	}

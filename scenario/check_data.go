@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -12,7 +13,15 @@ import (
 )
 
 func checkDataset(c *checker, ds *language.Dataset) {
-	checkSource(c, ds)
+	checkBodies(c, ds.Bodies)
+	for _, e := range ds.Columns.Items() {
+		if m := columnField(e.Key); m != nil {
+			c.under(ds.Columns.At, e.Key, m)
+		}
+	}
+	if p := ds.Prompts; p != nil {
+		checkPrompts(c, p)
+	}
 	checkLength(c, ds.StringLength, 0)
 	if ds.Generate == nil {
 		return
@@ -24,17 +33,24 @@ func checkDataset(c *checker, ds *language.Dataset) {
 
 // checkLength checks a distribution of lengths: none may be below the shortest or fill the memory.
 func checkLength(c *checker, d *language.Dist[int64, language.Number], shortest int64) {
-	const longest = 1 << 24
+	checkWithin(c, d, "a length", language.Number(shortest), 1<<24)
+}
+
+// checkWithin checks a distribution whose numbers must be from least to most.
+func checkWithin[C int64 | language.Number](
+	c *checker, d *language.Dist[C, language.Number], what string, least, most language.Number,
+) {
 	checkDist(c, d)
 	if d == nil {
 		return
 	}
-	wrong := outOfRange("a length must be from %d to %d", shortest, longest)
-	if v := d.Constant; v != nil && (v.V < shortest || v.V > longest) {
+	bound := func(n language.Number) string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
+	wrong := outOfRange("%s must be from %s to %s", what, bound(least), bound(most))
+	if v := d.Constant; v != nil && !(language.Number(v.V) >= least && language.Number(v.V) <= most) {
 		c.at(v.At, wrong)
 	}
 	for _, v := range []*language.Val[language.Number]{d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
-		if v != nil && (v.V < language.Number(shortest) || v.V > longest) {
+		if v != nil && !(v.V >= least && v.V <= most) {
 			c.at(v.At, wrong)
 		}
 	}
@@ -45,7 +61,6 @@ func checkGenerator(c *checker, g *language.Generator) {
 	if g.At.Node == nil {
 		return
 	}
-	c.file(g.File)
 	checkLength(c, g.Length, 0)
 	if g.At.Node.Kind != source.Map {
 		if g.Constant == nil && len(language.Flatten(g.List)) == 0 && !c.Doubtful(g.At.Path) {
@@ -54,7 +69,7 @@ func checkGenerator(c *checker, g *language.Generator) {
 		return
 	}
 	others := slices.DeleteFunc(slices.Clone(g.At.Node.Entries), func(e source.Entry) bool {
-		return !slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, e.Key)
+		return !slices.Contains(numbers[:], e.Key) && e.Key != "shape" && e.Key != "values"
 	})
 	switch own := g.Own(); {
 	case own == "":
@@ -62,8 +77,6 @@ func checkGenerator(c *checker, g *language.Generator) {
 	case len(others) > 0:
 		c.under(g.At, others[0].Key, doesNotFit("%q does not fit %q", others[0].Key, own).
 			Help("keep one of them"))
-	default:
-		empty(c, g.At, "one_of", g.OneOf, "one_of is empty")
 	}
 }
 
@@ -91,34 +104,12 @@ func checkShapes(c *checker, shapes *language.Dict[language.Shape]) {
 	}
 }
 
-// checkSource checks where the rows of a dataset come from, generated ones aside.
-func checkSource(c *checker, ds *language.Dataset) {
-	for _, f := range ds.File.All() {
-		c.file(f)
-	}
-	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.Doubtful(ds.File.At.Path) {
-		c.at(ds.File.At, missing("file names no file"))
-	}
-	c.folder(ds.Dir)
-	checkBodies(c, ds.Bodies)
-	empty(c, ds.At, "rows", ds.Rows, "rows is empty")
-	empty(c, ds.At, "command", ds.Command, "command names no program")
-	for _, e := range ds.Columns.Items() {
-		if m := columnField(e.Key); m != nil {
-			c.under(ds.Columns.At, e.Key, m)
-		}
-	}
-	if p := ds.Prompts; p != nil {
-		checkPrompts(c, p)
-	}
-}
-
 // checkBodies checks that a pattern finds files.
 func checkBodies(c *checker, pattern *language.Val[string]) {
 	if pattern == nil {
 		return
 	}
-	found, err := filepath.Glob(layer.Locate(c.planFile, pattern.At.Node, pattern.V))
+	found, err := filepath.Glob(layer.Locate(c.File, pattern.At.Node, pattern.V))
 	switch {
 	case err != nil:
 		c.at(pattern.At, source.Errorf(source.CodeValue, "%q is no pattern of files", pattern.V).
@@ -147,22 +138,28 @@ func columnField(name string) *source.Diagnostic {
 
 // checkPrompts checks synthetic text.
 func checkPrompts(c *checker, p *language.Prompts) {
-	for _, d := range [...]*language.Dist[int64, language.Number]{p.InputTokens, p.OutputTokens, p.Turns} {
+	for _, d := range [...]*language.Dist[int64, language.Number]{p.InputTokens, p.OutputTokens} {
 		checkLength(c, d, 0)
 	}
+	checkLength(c, p.Turns, 1)
+	for _, l := range p.Lengths {
+		checkLength(c, l.Input, 0)
+		checkLength(c, l.Output, 0)
+		if w := l.Weight; w != nil && w.At.Node != nil && !(w.V > 0) {
+			c.at(w.At, outOfRange("a weight must be above 0"))
+		}
+	}
+	for _, key := range [...]string{"input_tokens", "output_tokens"} {
+		if p.Lengths != nil && p.At.Node.Entry(key) != nil {
+			c.under(p.At, key, doesNotFit("%q and \"lengths\" do not fit together", key).Help("keep one of them"))
+		}
+	}
 	checkDist(c, p.Delay)
-	c.file(p.Corpus)
 	if i := p.Images; i != nil {
-		checkDist(c, i.Width)
-		checkDist(c, i.Height)
+		checkWithin(c, i.Width, "a width", 1, MaxEdge)
+		checkWithin(c, i.Height, "a height", 1, MaxEdge)
 	}
 	if a := p.Audio; a != nil {
-		checkDist(c, a.Seconds)
-	}
-	if p.ExactOutput.Or(false) && p.OutputTokens == nil && c.Absent(p.At, "output_tokens") {
-		c.under(
-			p.At, "exact_output",
-			missing("\"exact_output\" needs \"output_tokens\" beside it"),
-		)
+		checkWithin(c, a.Seconds, "a length in seconds", MinSeconds, MaxSeconds)
 	}
 }

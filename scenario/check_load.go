@@ -1,80 +1,58 @@
 package scenario
 
 import (
-	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// dimension is what differs between quantities of requests in flight and of requests per second.
-type dimension[T language.Amount] struct {
-	name  string
-	min   T // smallest value; 0: above 0
-	max   T
-	write func(float64) string
-}
-
-func inFlight() dimension[int64] {
-	return dimension[int64]{
-		"concurrency", 1, language.MaxSlots, func(v float64) string {
-			return strconv.FormatFloat(v, 'f', 0, 64)
-		},
-	}
-}
-
-func perSecond() dimension[language.Rate] {
-	return dimension[language.Rate]{
-		"rate", 0, language.MaxRate,
-		func(v float64) string { return strconv.FormatFloat(language.Round(v), 'f', -1, 64) + "/s" },
-	}
-}
-
 // checkLoad checks the load of a stage. lasts: the stage says how long it lasts.
 func checkLoad(c *checker, l *language.Load, lasts bool) {
-	checkQuantity(c, l.Concurrency, inFlight(), lasts)
-	checkQuantity(c, l.Rate, perSecond(), lasts)
+	checkQuantity(c, l.Concurrency, lasts)
+	checkQuantity(c, l.Rate, lasts)
 	if l.Concurrency != nil {
 		checkPeriodic(c, l.Concurrency.More.Periodic)
 	}
-	checkArrivals(c, l.Arrivals)
 	checkDist(c, l.Think)
-	if l.Intervals != nil {
-		c.file(l.Intervals.File)
+	checkUsers(c, l)
+}
+
+// checkUsers refuses what users, each of whom has a rate of its own, cannot have.
+func checkUsers(c *checker, l *language.Load) {
+	if l.Of.Or("") != OfUsers || l.Rate == nil || c.Doubtful(l.At.Path) {
+		return
+	}
+	for _, key := range []string{"arrivals", "max_in_flight", "overflow"} {
+		if l.At.Node.Entry(key) != nil {
+			c.under(l.At, key, doesNotFit("%q does not fit `of: users`", key).
+				Help("a user's requests are as far apart as the rate says, and never overlap: leave it out"))
+		}
+	}
+	for key, found := range map[string]bool{"ramp": l.Rate.Ramp != nil, "search": l.Rate.Search != nil} {
+		if found {
+			c.under(l.Rate.At, key, doesNotFit("%q does not fit `of: users`", key).
+				Help("write one rate, or levels"))
+		}
 	}
 }
 
-func checkQuantity[T language.Amount, X any](
-	c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool,
-) {
+func checkQuantity[T language.Amount, X any](c *checker, q *language.Quantity[T, X], lasts bool) {
 	if q == nil {
 		return
-	}
-	checkDerived(c, q.One, dim)
-	seen := map[T]bool{}
-	for _, v := range q.Many {
-		checkAmount(c, v, dim)
-		if seen[v.V] {
-			c.at(v.At, source.Errorf(source.CodeDuplicate, "duplicate %s %s", dim.name, v.At.Node.Text))
-		}
-		seen[v.V] = true
-	}
-	if q.Many != nil && len(q.At.Node.Items) == 0 {
-		c.at(q.At, source.Errorf(source.CodeLevels, "%s", dim.name+" has no values"))
 	}
 	if len(q.Many) > language.MaxValues {
 		c.at(q.At, tooMany(len(q.Many)))
 	}
 	if q.Levels != nil {
-		checkLevels(c, q.Levels, dim)
+		checkLevels(c, q.Levels)
 	}
 	if q.Ramp != nil {
-		checkRamp(c, q, dim, lasts)
+		checkRamp(c, q, lasts)
 	}
 	if q.Search != nil {
-		checkSearch(c, q.Search, dim)
+		checkSearch(c, q.Search)
 	}
 }
 
@@ -83,61 +61,17 @@ func tooMany(n int) *source.Diagnostic {
 		language.MaxValues).Help("use a larger step, or `factor`")
 }
 
-// checkAmount checks one value of a quantity.
-func checkAmount[T language.Amount](c *checker, v *language.Val[T], dim dimension[T]) {
-	if v != nil {
-		c.at(v.At, dim.wrong(v.V))
-	}
-}
-
-// checkDerived checks one value of a quantity that may come from an earlier result.
-func checkDerived[T language.Amount](c *checker, v *language.Val[language.Derived[T]], dim dimension[T]) {
-	if v != nil && v.V.Expr == nil {
-		c.at(v.At, dim.wrong(v.V.V))
-	}
-}
-
-// wrong says what is wrong with a value of the quantity; nil: nothing.
-func (dim dimension[T]) wrong(v T) *source.Diagnostic {
+func checkLevels[T language.Amount](c *checker, l *language.Levels[T]) {
 	switch {
-	case v < dim.min || v <= 0:
-		m := outOfRange("%s must be above 0", dim.name)
-		if dim.min > 0 {
-			m.Summary = fmt.Sprintf(
-				"%s must be from %s to %s", dim.name, dim.write(float64(dim.min)),
-				dim.write(float64(dim.max)),
-			)
-		}
-		return m
-	case v > dim.max:
-		return outOfRange("%s must be at most %s", dim.name, dim.write(float64(dim.max)))
-	}
-	return nil
-}
-
-func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimension[T]) {
-	checkAmount(c, l.From, dim)
-	checkAmount(c, l.To, dim)
-	if l.Step != nil && l.Step.V <= 0 {
-		c.at(l.Step.At, source.Errorf(source.CodeLevels, "step must be above 0"))
-	}
-	if l.Factor != nil && l.Factor.V <= 1 {
-		c.at(l.Factor.At, source.Errorf(source.CodeLevels, "factor must be above 1"))
-	}
-	switch {
-	case l.From == nil:
-		if c.Absent(l.At, "from") && !c.Lacks[l.At.Path] {
-			c.at(l.At, missing("levels need \"from\""))
-		}
 	case c.Absent(l.At, "to") && c.Absent(l.At, "while"):
 		c.at(l.At,
 			source.Errorf(source.CodeLevels,
 				"levels without \"to\" never end").
 				Help("add `to`, or `while` with the condition for going on"))
-	case l.To == nil:
+	case l.To == nil || l.From == nil:
 	case l.To.V < l.From.V:
 		c.at(l.To.At, source.Errorf(source.CodeLevels, "levels must ascend: \"to\" is below \"from\""))
-	case l.Sound():
+	case !c.Doubtful(l.At.Path):
 		if n := l.Count(); n > language.MaxValues {
 			c.at(l.At, tooMany(n))
 		}
@@ -148,15 +82,8 @@ func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimen
 
 // checkRamp checks the steps of a ramp. lasts: the stage says how long it lasts, so the last value
 // is held.
-func checkRamp[T language.Amount, X any](
-	c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool,
-) {
-	at := q.At.Path + "/ramp"
-	if c.Doubtful(at) {
-		return
-	}
-	if len(q.Ramp) == 0 {
-		c.under(q.At, "ramp", missing("the ramp has no steps"))
+func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X], lasts bool) {
+	if c.Doubtful(q.At.Path + "/ramp") {
 		return
 	}
 	if len(q.Ramp) > language.MaxSteps {
@@ -173,17 +100,9 @@ func checkRamp[T language.Amount, X any](
 	for i, step := range q.Ramp {
 		if to := step.To; to != nil {
 			moves = moves || to.V.Expr != nil || to.V.V > 0
-			if to.V.Expr == nil && to.V.V != 0 { // a ramp may go down to nothing
-				c.at(to.At, dim.wrong(to.V.V))
-			}
 		}
-		hold := lasts && i == len(q.Ramp)-1
-		if step.Hold != nil {
-			length, hold = length+step.Hold.V, hold || step.Hold.V > 0
-		}
-		if step.Over != nil {
-			length += step.Over.V
-		}
+		hold := lasts && i == len(q.Ramp)-1 || step.Hold.V > 0
+		length += step.Over.V + step.Hold.V
 		checkStepName(c, step.Name, names, hold)
 		unnamed = unnamed || hold && step.Name == nil
 	}
@@ -221,6 +140,13 @@ func checkStepName(c *checker, name *language.Val[string], names map[string]bool
 				name.V).Help("give the hold another name"),
 		)
 	}
+	if name.V == expression.Steady {
+		c.at(
+			name.At,
+			source.Errorf(source.CodeDuplicate, "%q is the span of every stage with at least 90 %% of the most "+
+				"requests in flight", name.V).Help("give the hold another name"),
+		)
+	}
 	if !holds {
 		c.at(name.At,
 			doesNotFit("%q names a hold, and this step holds nothing",
@@ -228,9 +154,7 @@ func checkStepName(c *checker, name *language.Val[string], names map[string]bool
 	}
 }
 
-func checkSearch[T language.Amount](c *checker, s *language.Search[T], dim dimension[T]) {
-	checkDerived(c, s.From, dim)
-	checkDerived(c, s.To, dim)
+func checkSearch[T language.Amount](c *checker, s *language.Search[T]) {
 	if s.From != nil && s.To != nil && s.From.V.Expr == nil && s.To.V.Expr == nil && s.To.V.V <= s.From.V.V {
 		c.at(s.To.At, outOfRange("a search goes up: \"to\" must be above \"from\""))
 	}
@@ -250,27 +174,11 @@ func checkPeriodic(c *checker, p *language.Periodic) {
 	}
 }
 
-func checkArrivals(c *checker, a *language.Arrivals) {
-	const most = 100
-	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
-		c.at(a.CV.At, outOfRange("cv must be from 0 to %d", most).
-			Help("0 is constant, 1 is poisson, more comes in bursts"))
-	}
-}
-
 // schedule checks recorded times: those of a file need a unit, those of the data need rows that
 // have some.
 func (c *stageChecks) schedule(s *language.Stage, r *language.Schedule) {
 	if r == nil {
 		return
-	}
-	c.file(r.File)
-	if r.File != nil && c.Absent(r.At, "unit") {
-		c.under(r.At, "file",
-			missing("the times of a file need \"unit\"").Help("add `unit: ns`, us, ms or s"))
-	}
-	if r.Speed != nil && r.Speed.V <= 0 {
-		c.at(r.Speed.At, outOfRange("speed must be above 0"))
 	}
 	if r.From != nil && r.To != nil && r.To.V <= r.From.V {
 		c.at(r.To.At, outOfRange("\"to\" must be above \"from\""))

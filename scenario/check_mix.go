@@ -12,19 +12,13 @@ func (c *stageChecks) mix(s *language.Stage) {
 		return
 	}
 	entries := s.Mix.Items()
-	if len(entries) == 0 {
-		c.under(s.At, "mix", missing("mix has no entries"))
-	}
 	var weighted, bare []language.Item[language.Mix]
 	for _, e := range entries {
 		c.request(s, e.Value.At, e.Value.Request, true)
-		if w := e.Value.Weight; w == nil {
+		if e.Value.Weight == nil {
 			bare = append(bare, e)
 		} else {
 			weighted = append(weighted, e)
-			if w.V <= 0 {
-				c.at(w.At, outOfRange("a weight must be above 0"))
-			}
 		}
 	}
 	if len(weighted) > 0 && len(bare) > 0 {
@@ -69,7 +63,7 @@ func checkIdentities(c *checker, s *language.Stage, q *language.Sequences) {
 	size, most, what := q.IDs.To.V-q.IDs.From.V+1, int64(0), "live sequences"
 	switch l := s.Play.Load; {
 	case l.Concurrency != nil:
-		most = int64(highest(newQuantity(l.Concurrency, inFlight())))
+		most = highest(l.Concurrency)
 	case l.Of.Or("") == "sequences" && l.MaxInFlight != nil:
 		most, what = l.MaxInFlight.V, "of `max_in_flight`"
 	case q.Live != nil:
@@ -82,39 +76,42 @@ func checkIdentities(c *checker, s *language.Stage, q *language.Sequences) {
 	}
 }
 
-// highest is the largest value of a quantity that is written in the plan.
-func highest(q Quantity) (most float64) {
-	switch q := q.(type) {
-	case Fixed:
-		most = q.Value.Value
-	case Levels:
-		for _, l := range q.Values {
-			most = max(most, l.Value)
+// highest is the largest number of requests in flight that is written in the plan.
+func highest(q *language.Slots) (most int64) {
+	for _, v := range amounts(q) {
+		if v != nil {
+			most = max(most, v.V.V)
 		}
-	case Ramp:
-		for _, s := range q.Steps {
-			most = max(most, s.To.Value)
+	}
+	for _, v := range q.Many {
+		most = max(most, v.V)
+	}
+	if l := q.Levels; l != nil && l.From != nil {
+		for _, v := range l.Values() {
+			most = max(most, int64(v))
 		}
-	case Search:
-		most = q.To.Value
-	case Periodic:
-		most = float64(q.To)
+	}
+	if p := q.More.Periodic; p != nil && p.To != nil {
+		most = max(most, p.To.V)
 	}
 	return most
 }
 
-// checkStableRamp refuses to wait for a load to settle that is meant to change.
-func checkStableRamp(c *checker, s *language.Stage) {
-	load := s.Play.Load
+// checkSteadyLoad refuses to wait for a load to settle that is meant to change.
+func checkSteadyLoad(c *checker, s *language.Stage) {
+	load, word := s.Play.Load, "stable"
 	if load == nil {
 		return
+	}
+	if s.Play.Until.Precise != nil {
+		word = "precise"
 	}
 	for _, key := range [...]string{"concurrency", "rate"} {
 		q := load.At.Node.Get(key)
 		for _, form := range [...]string{"ramp", "periodic"} {
 			if q.Get(form) != nil {
 				c.at(s.Play.Until.At,
-					doesNotFit("`until: stable` does not fit %q: its load changes all the time",
+					doesNotFit("`until: %s` does not fit %q: its load changes all the time", word,
 						form).Help("leave out `until`, or cut the load with `for`"))
 			}
 		}
@@ -134,10 +131,7 @@ func checkAssertions(c *checker, s *language.Stage) {
 
 // checkAssertion checks one assertion; length is that of its stage, 0 where it is not known.
 func checkAssertion(c *checker, a *language.Assertion, length time.Duration) {
-	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
-		c.at(v.At, outOfRange("confidence must be from 50%% to below 100%%").
-			Help("95% is usual"))
-	}
+	checkConfidence(c, a.Confidence)
 	if v := a.Allow; v != nil && v.V >= 1 {
 		c.at(v.At, outOfRange("allow must be below 100%%: nothing could fail"))
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
@@ -145,19 +139,17 @@ func checkAssertion(c *checker, a *language.Assertion, length time.Duration) {
 			doesNotFit("`allow` does not fit `within`, which is true in every window from then on").
 				Help("use `every` with `allow`, or `within` with or without `every`"))
 	}
-	for _, option := range [...]struct {
-		key string
-		v   *language.Val[time.Duration]
-	}{{"every", a.Every}, {"within", a.Within}} {
-		switch {
-		case option.v == nil:
-		case option.key == "within" && option.v.V == 0:
-			c.at(option.v.At, outOfRange("within must be above 0s"))
-		case length > 0 && option.v.V > length:
-			c.at(
-				option.v.At,
-				outOfRange("%s %s is longer than the stage's %s", option.key, option.v.V, length),
-			)
+	for _, v := range [...]*language.Val[time.Duration]{a.Every, a.Within} {
+		if v != nil && length > 0 && v.V > length {
+			c.at(v.At,
+				outOfRange("%s %s is longer than the stage's %s", language.LastKey(v.At.Path), v.V, length))
 		}
+	}
+}
+
+func checkConfidence(c *checker, v *language.Val[language.Ratio]) {
+	if v != nil && (v.V < 0.5 || v.V >= 1) {
+		c.at(v.At, outOfRange("confidence must be from 50%% to below 100%%").
+			Help("95% is usual"))
 	}
 }

@@ -40,9 +40,7 @@ func checkStages(c *checker) {
 	sc.checkStatuses()
 	checkGroups(c)
 	switch n := c.raw.At.Node.Get("stages"); {
-	case n == nil || c.Doubtful("/stages"):
-	case len(c.raw.Stages) == 0:
-		c.under(c.raw.At, "stages", missing("the plan has no stages"))
+	case n == nil || len(c.raw.Stages) == 0 || c.Doubtful("/stages"): // that is reported already
 	case !running:
 		c.under(c.raw.At, "stages", missing("no stage ever runs: each has `when: never`"))
 	}
@@ -51,13 +49,13 @@ func checkStages(c *checker) {
 
 // isAgain reports whether the stage is another point of the one before.
 func isAgain(c *checker, s *language.Stage) bool {
-	p := c.values.PointOf(s.At.Node)
+	p := c.Subs.PointOf(s.At.Node)
 	return p != nil && !p.First
 }
 
 func (c *stageChecks) stage(s *language.Stage) {
 	if l := s.Play.Load; l != nil {
-		checkLoad(c.checker, l, s.Play.For != nil)
+		checkLoad(c.checker, l, s.At.Node.Entry("for") != nil)
 		c.schedule(s, l.Schedule)
 	}
 	c.request(s, s.At, s.Play.Request, s.Mix == nil)
@@ -66,12 +64,13 @@ func (c *stageChecks) stage(s *language.Stage) {
 	checkExtent(c.checker, s)
 	checkSequences(c.checker, s)
 	checkMemory(c.checker, s.Play.Memory)
+	checkActions(c.checker, s.Play)
 	checkAssertions(c.checker, s)
 }
 
 // checkMemory refuses what one kind of shared memory has and another has not.
 func checkMemory(c *checker, m *language.Memory) {
-	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.Or(0) != 0 {
+	if m != nil && m.Kind.Or("") == "system" && m.Device.Or(0) != 0 {
 		c.under(m.At, "device",
 			doesNotFit("\"device\" does not fit `kind: system`").
 				Help("it chooses the GPU of `kind: cuda`; memory of the "+
@@ -103,13 +102,14 @@ func (c *stageChecks) request(s *language.Stage, at language.Place, r language.R
 
 // checkOutputs refuses an output that is asked for twice.
 func checkOutputs(c *checker, list []*language.OutputWanted) {
-	var names []*language.Val[string]
+	seen := map[string]bool{}
 	for _, o := range list {
-		if o.Name != nil {
-			names = append(names, o.Name)
+		name := o.Name.Or("")
+		if seen[name] && o.Name != nil {
+			c.at(o.Name.At, source.Errorf(source.CodeDuplicate, "duplicate output %q", name))
 		}
+		seen[name] = true
 	}
-	c.unique(names, "output")
 }
 
 // checkExpect refuses to compare nothing, and paths that lead nowhere.
@@ -117,7 +117,7 @@ func checkExpect(c *checker, x *language.Expect) {
 	if x == nil {
 		return
 	}
-	if x.Sample != nil && x.Sample.V == 0 && x.At.Node.Entry("sample") != nil {
+	if x.Sample != nil && x.Sample.V == 0 {
 		c.at(x.Sample.At,
 			outOfRange("\"sample\" must be above 0%%").Help("to compare no outputs write `outputs: false`"))
 	}
@@ -154,12 +154,14 @@ func named[T any](
 // pick finds the named entry; without a name the only one, or the one called usual. The mistake has no
 // summary.
 func pick[T any](all []language.Item[T], name *language.Val[string], usual string) (*T, *source.Diagnostic) {
-	var names []string
 	for _, e := range all {
-		names = append(names, e.Key)
 		if name != nil && e.Key == name.V || name == nil && (len(all) == 1 || usual != "" && e.Key == usual) {
 			return e.Value, nil
 		}
+	}
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Key)
 	}
 	switch {
 	case name != nil:
@@ -173,20 +175,15 @@ func pick[T any](all []language.Item[T], name *language.Val[string], usual strin
 // checkExtent checks how long a stage lasts.
 func checkExtent(c *checker, s *language.Stage) {
 	p := s.Play
-	if p.For != nil && p.For.V.IsZero() {
-		c.at(p.For.At, outOfRange("for must be above 0s"))
-	}
-	if p.Until == nil || p.Until.Stable == nil {
+	if p.Until == nil || p.Until.Stable == nil && p.Until.Precise == nil {
 		return
 	}
-	checkStableRamp(c, s)
+	checkSteadyLoad(c, s)
+	if p.Until.Precise != nil {
+		checkPrecise(c, p.Until)
+		return
+	}
 	stable := p.Until.Stable
-	if stable.Window != nil && stable.Window.V.IsZero() {
-		c.at(stable.Window.At, outOfRange("window must be above 0s"))
-	}
-	if stable.Within != nil && stable.Within.V <= 0 {
-		c.at(stable.Within.At, outOfRange("within must be above 0%%"))
-	}
 	if stable.Windows != nil && stable.MaxWindows != nil && stable.MaxWindows.V < stable.Windows.V {
 		at := stable.MaxWindows.At
 		if at.Implied {
@@ -198,7 +195,20 @@ func checkExtent(c *checker, s *language.Stage) {
 				stable.Windows.V),
 		)
 	}
-	empty(c, stable.At, "metrics", stable.Metrics, "metrics names no metric")
+}
+
+// checkPrecise checks how precisely a stage is to be measured.
+func checkPrecise(c *checker, u *language.Until) {
+	if len(u.Precise.Items()) == 0 {
+		c.at(u.Precise.At, missing("`precise` names no metric").Help("such as {latency.p99: 5%}"))
+	}
+	for _, e := range u.Precise.Items() {
+		if v := e.Value; v.V <= 0 || v.V >= 1 {
+			c.at(v.At, outOfRange("the bounds of %s must be within more than 0%% and less than 100%% of it",
+				e.Key).Help("5% is usual"))
+		}
+	}
+	checkConfidence(c, u.Confidence)
 }
 
 // checkAssertionIDs reports ids that two assertions of the plan share.
@@ -213,7 +223,8 @@ func checkAssertionIDs(c *checker) {
 			}
 			if first, twice := seen[id]; twice {
 				c.at(at,
-					source.Errorf(source.CodeDuplicate, "two assertions have the id %q; the first is at %d:%d",
+					source.Errorf(source.CodeDuplicate,
+						"two assertions have the id %q; the first is at %d:%d",
 						id, first.Line, first.Column))
 				continue
 			}

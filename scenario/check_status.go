@@ -87,7 +87,7 @@ func (c *stageChecks) checkStatuses() {
 // client has them too. known: its URL says which.
 func answersInGRPC(t *language.Target) (grpc, known bool) {
 	if t.URL == nil {
-		return true, t.Backend != nil && t.Backend.V == "triton_inprocess"
+		return true, t.Backend.Or("") == "triton_inprocess"
 	}
 	return overGRPC(t.URL.V), checkURL(t.URL.V) == nil
 }

@@ -18,8 +18,11 @@ var schemes = [...]string{"http", "https", "grpc", "grpcs", "http+unix", "grpc+u
 
 func checkTarget(c *checker, t *language.Target) {
 	checkHeaders(c, t.Headers)
+	if t.Management != nil {
+		checkHeaders(c, t.Management.Headers)
+	}
 	checkTLS(c, t.TLS)
-	checkBuiltin(c, t.Builtin)
+	checkBuiltin(c, t)
 	checkServer(c, t)
 	if t.URL == nil {
 		return
@@ -47,25 +50,7 @@ func checkTarget(c *checker, t *language.Target) {
 
 // checkServer checks what is special to some kinds of server.
 func checkServer(c *checker, t *language.Target) {
-	c.file(t.Tokenizer)
-	if p := t.Protos; p != nil {
-		for _, f := range append(slices.Clone(p.Files), p.DescriptorSet) {
-			c.file(f)
-		}
-		for _, f := range p.Include {
-			c.folder(f)
-		}
-		if p.Include != nil && p.DescriptorSet != nil {
-			c.under(p.At, "include",
-				doesNotFit("\"include\" does not fit \"descriptor_set\"").
-					Help("it is where the imports of `files` are"))
-		}
-	}
-	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
-	if in := t.InProcess; in != nil {
-		c.folder(in.ServerDir)
-		c.folder(in.Repository)
-	}
+	inside := t.Backend.Or("") == "triton_inprocess"
 	if inside && !c.Doubtful(t.At.Path) && c.Absent(t.At, "inprocess") {
 		c.at(t.At,
 			missing("backend triton_inprocess needs `inprocess` with the models' `repository`"))
@@ -81,28 +66,42 @@ func checkServer(c *checker, t *language.Target) {
 
 // checkMetricsURL wants a URL of HTTP, or a path on a host that is reached over HTTP.
 func checkMetricsURL(c *checker, t *language.Target) {
-	if t.Metrics == nil || t.Metrics.URL == nil {
+	if t.Metrics == nil {
 		return
 	}
-	at, url := t.Metrics.URL.At, t.Metrics.URL.V
+	for i, address := range t.Metrics.URL.All() {
+		checkMetricsAddress(c, t, address)
+		if slices.ContainsFunc(t.Metrics.URL.All()[:i], func(o *language.Val[string]) bool { return o.V == address.V }) {
+			c.at(address.At, source.Errorf(source.CodeURL, "duplicate address %q", address.V))
+		}
+	}
+}
+
+func checkMetricsAddress(c *checker, t *language.Target, address *language.Val[string]) {
+	at, text := address.At, address.V
+	u, err := url.Parse(text)
 	switch target := t.URL.Or(""); {
-	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
-	case !strings.HasPrefix(url, "/"):
-		c.at(at, source.Errorf(source.CodeURL, "metrics are read over HTTP, not from %q", url).
+	case err == nil && u.User != nil:
+		c.at(at, source.Errorf(source.CodeURL, "a URL must not hold a user or a password").
+			Help("it is in every result: give an address of the metrics that needs none"))
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+	case !strings.HasPrefix(text, "/"):
+		c.at(at, source.Errorf(source.CodeURL, "metrics are read over HTTP, not from %q", text).
 			Among("", []string{"http://", "https://", "/PATH of the target's host"}))
 	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") &&
 		target != "builtin://http":
 		c.at(
 			at,
 			source.Errorf(source.CodeURL, "%q is a path on the target's host, which is not reached over HTTP",
-				url).Help("give a whole URL, such as http://localhost:8002/metrics"),
+				text).Help("give a whole URL, such as http://localhost:8002/metrics"),
 		)
 	}
 }
 
 // needsModel reports whether requests to the target name a model.
 func needsModel(t *language.Target) bool {
-	return t.Backend == nil || t.Backend.V != "grpc" && t.Backend.V != "http"
+	kind := t.Backend.Or("")
+	return kind != "grpc" && kind != "http"
 }
 
 // checkTensors refuses tensors as JSON: the protocol has raw bytes.
@@ -179,7 +178,9 @@ func checkHost(text, rest string) *source.Diagnostic {
 		return badURL("send credentials in `headers`, from a secret variable",
 			"a URL must not hold a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return badURL("leave out what follows the path", "URL %q has a query or a fragment", text)
+		text = text[:strings.IndexAny(text, "?#")] // what follows may hold a key
+		return badURL("leave out what follows the path; keys go into `headers`, from a secret variable",
+			"URL %q has a query or a fragment", text)
 	case strings.HasSuffix(u.Host, ":"):
 		return badURL("", "URL %q has no port after the colon", text)
 	}
@@ -230,28 +231,17 @@ func isToken(s string) bool {
 }
 
 func checkTLS(c *checker, t *language.TLS) {
-	if t == nil {
-		return
-	}
-	c.file(t.CA)
-	c.file(t.Cert)
-	c.file(t.Key)
-	if cert, key := c.Absent(t.At, "cert"), c.Absent(t.At, "key"); cert != key {
-		has, needs := "cert", "key"
-		if cert {
-			has, needs = needs, has
-		}
-		c.under(t.At, has, missing("%q needs %q beside it", has, needs))
-	}
-	if t.Verify != nil && t.Verify.V == "none" && t.CA != nil {
+	if t != nil && t.Verify.Or("") == "none" && t.CA != nil {
 		c.warn(t.At, "ca", source.CodeTLSUnused, "\"ca\" has no effect with verify: none", "")
 	}
 }
 
-func checkBuiltin(c *checker, b *language.Builtin) {
+func checkBuiltin(c *checker, t *language.Target) {
+	b := t.Builtin
 	if b == nil {
 		return
 	}
+	checkGenerated(c, t)
 	for _, d := range [...]*language.Dist[time.Duration, time.Duration]{b.ServiceTime, b.TTFT, b.ITL} {
 		checkDist(c, d)
 	}
@@ -261,6 +251,20 @@ func checkBuiltin(c *checker, b *language.Builtin) {
 		}
 		if s.Every != nil && s.For != nil && s.Every.V != 0 && s.Every.V <= s.For.V {
 			c.at(s.Every.At, outOfRange("every must be longer than for"))
+		}
+	}
+}
+
+// checkGenerated refuses keys of the embedded server that only the texts of the OpenAI API have.
+func checkGenerated(c *checker, t *language.Target) {
+	if t.Backend.Or("") == "openai" {
+		return
+	}
+	for _, e := range t.Builtin.At.Node.Entries {
+		switch e.Key {
+		case "ttft", "itl", "generation", "api_key":
+			c.under(t.Builtin.At, e.Key, doesNotFit("%q does not fit backend: %s", e.Key, t.Backend.Or("")).
+				Help("it configures the texts of the embedded server, which backend: openai asks for"))
 		}
 	}
 }

@@ -15,15 +15,16 @@ import (
 // has other mistakes, so that these do not hide them; else those of stages that never run and of slos
 // that are not used. What depends on targets and on the order of stages stays for the compiler.
 func (r *reading) conditions() source.Diagnostics {
-	c := conditions{reading: r, names: places{reading: r}, all: r.Diags.HasErrors(), used: map[string]bool{}}
+	c := &conditions{reading: r, all: r.Diags.HasErrors(), used: map[string]bool{}}
 	for _, s := range r.raw.Flat {
 		never := s.Never()
-		c.at, c.names.stage, c.names.idle = r.Subs.PointOf(s.At.Node), s, never
+		c.at, c.stage, c.idle = r.Subs.PointOf(s.At.Node), s, never
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
-			quantityOf(&c, l.Concurrency, never)
-			quantityOf(&c, l.Rate, never)
+			quantityOf(c, l.Concurrency, never)
+			quantityOf(c, l.Rate, never)
 		}
+		c.best(s.Play.Best, never)
 		if u := s.Play.Until; u != nil && u.Stable != nil && c.all {
 			for _, m := range u.Stable.Metrics {
 				if m.At.Node != nil && !m.At.Implied {
@@ -32,22 +33,29 @@ func (r *reading) conditions() source.Diagnostics {
 			}
 		}
 	}
-	c.at, c.names.stage, c.names.idle = nil, nil, false
+	c.at, c.stage, c.idle = nil, nil, false
 	c.assertions(r.raw.Assert, false)
-	c.names.free = true
+	c.free = true
 	for _, s := range r.raw.SLOs.Items() {
 		c.assertions(*s.Value, !c.used[s.Key])
 	}
 	return c.diags
 }
 
+// conditions are what the expressions of a plan with mistakes can name. What a mistake leaves open
+// counts as there: what follows from a mistake is not reported.
 type conditions struct {
 	*reading
 	all   bool            // the plan has other mistakes
 	used  map[string]bool // slos, by name
-	names places
-	at    *layer.Point // of the stage at hand
 	diags source.Diagnostics
+
+	// The expression at hand
+	stage *language.Stage // whose it is; nil: of the plan, or of an slo
+	at    *layer.Point    // of the stage
+	idle  bool            // the stage never runs, so it may name others that never run
+	// free: it is judged where it is used, so that a metric need not say of which stage it is.
+	free bool
 }
 
 // assertions looks at a list of them. idle: they are not compiled later.
@@ -69,7 +77,24 @@ func quantityOf[T language.Amount, X any](c *conditions, q *language.Quantity[T,
 			c.look(&language.Val[source.Text]{V: *v.V.Expr, At: v.At}, expression.CheckQuantity)
 		}
 	}
-	w := conditionsOf(q)
+	c.each(conditionsOf(q))
+}
+
+// best looks at what says which node is the best.
+func (c *conditions) best(b *language.Best, idle bool) {
+	if b == nil || !idle && !c.all {
+		return
+	}
+	for _, of := range []*language.Val[source.Text]{b.Max, b.Min} {
+		if of != nil {
+			c.look(of, expression.CheckQuantity)
+		}
+	}
+	c.each(b.Where)
+}
+
+// each looks at a list of conditions.
+func (c *conditions) each(w *language.Conditions) {
 	if w == nil {
 		return
 	}
@@ -114,7 +139,7 @@ func (c *conditions) look(
 			return // what follows from its value is not known
 		}
 	}
-	c.diags = append(c.diags, check(e.V, expressionNames{c.names, c.Vars, c.at})...)
+	c.diags = append(c.diags, check(e.V, c)...)
 }
 
 // wrong reports whether a mistake in the declaration of v is known.
@@ -127,23 +152,16 @@ func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
 		func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
 }
 
-// expressionNames are the places, the plan's variables and the values of a point as expressions see
-// them.
-type expressionNames struct {
-	places
-	*layer.Variables
-	at *layer.Point
-}
-
 // Variable implements expression.Names.
-func (vs expressionNames) Variable(name string) (literal, typ string, err error) {
-	v, names := vs.Find(name), vs.Names()
-	if strings.HasPrefix(name, "matrix.") && vs.at != nil {
-		v, names = vs.at.Find(name), vs.at.Names()
+func (c *conditions) Variable(name string) (literal, typ string, err error) {
+	from := c.Vars.Values
+	if strings.HasPrefix(name, "matrix.") && c.at != nil {
+		from = c.at.Values
 	}
+	v := from.Find(name)
 	switch {
 	case v == nil:
-		return "", "", expression.NoVariable(name, names)
+		return "", "", expression.NoVariable(name, from.Names())
 	case v.Secret:
 		return "", "", fmt.Errorf("${%s} is a secret and cannot be compared with anything", name)
 	}

@@ -12,11 +12,21 @@ import (
 )
 
 // builder makes the plain structs of a Plan of the structs of package language. Fields of one name are
-// copied, values without their places; XPos takes the position of X, and Pos that of the whole. A field
-// tagged `plan:"-"` means something else than the key of its name and is left out.
+// copied, values without their places; XPos takes the position of X, and Pos that of the whole. A map
+// whose keys the plan chose becomes a list of structs that begin with the key; a scalar follows it. A
+// field tagged `plan:"-"` means something else than the key of its name and is left out.
 type builder struct {
 	*reading
-	steps map[[2]reflect.Type][]step // what to copy, by the types of two structs
+	steps    map[[2]reflect.Type][]step // what to copy, by the types of two structs
+	targets  map[*language.Target]*Target
+	datasets map[*language.Dataset]*Dataset
+}
+
+func newBuilder(r *reading) *builder {
+	return &builder{
+		reading: r, steps: map[[2]reflect.Type][]step{},
+		targets: map[*language.Target]*Target{}, datasets: map[*language.Dataset]*Dataset{},
+	}
 }
 
 // step copies one field.
@@ -83,47 +93,43 @@ func (b *builder) value(to, from reflect.Value) {
 	if from.IsNil() {
 		return
 	}
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
 	switch v := from.Interface().(type) {
 	case *language.Val[language.Path]:
-		b.setPath(to, v)
+		if path := b.path(v); to.Kind() == reflect.String {
+			to.SetString(path.Name)
+		} else {
+			to.Set(reflect.ValueOf(path))
+		}
 	case language.Scalar:
-		setScalar(to, v.Value())
-	case *language.Dict[language.Val[string]]:
-		to.Set(reflect.ValueOf(texts(v)))
-	case *language.Dict[language.Val[any]]:
-		to.Set(reflect.ValueOf(parameters(v)))
+		if to.Type() == reflect.TypeFor[Level]() {
+			to.Set(reflect.ValueOf(newLevel(v)))
+		} else {
+			setScalar(to, v.Value())
+		}
+	case language.Mapping:
+		v.Each(func(key string, value reflect.Value) {
+			item := reflect.New(to.Type().Elem()).Elem()
+			item.Field(0).SetString(key)
+			b.fields(item, value.Elem())
+			if _, scalar := value.Interface().(language.Scalar); scalar {
+				b.value(item.Field(1), value)
+			}
+			to.Set(reflect.Append(to, item))
+		})
 	case *language.Conditions:
 		to.Set(reflect.ValueOf(newConditions(v)))
 	case *language.Dist[int64, language.Number]:
-		setStruct(to, newDist(v))
+		to.Set(reflect.ValueOf(*newDist(v)))
+	case *language.Dist[language.Number, language.Number]:
+		to.Set(reflect.ValueOf(*newDist(v)))
 	case *language.Dist[time.Duration, time.Duration]:
-		setStruct(to, newDist(v))
+		to.Set(reflect.ValueOf(*newDist(v)))
 	default:
-		if to.Kind() == reflect.Pointer {
-			to.Set(reflect.New(to.Type().Elem()))
-			to = to.Elem()
-		}
 		b.fields(to, from.Elem())
-	}
-}
-
-func setStruct(to reflect.Value, d *Dist) {
-	if to.Kind() == reflect.Pointer {
-		to.Set(reflect.ValueOf(d))
-	} else {
-		to.Set(reflect.ValueOf(*d))
-	}
-}
-
-func (b *builder) setPath(to reflect.Value, v *language.Val[language.Path]) {
-	switch to := to.Addr().Interface().(type) {
-	case *string:
-		*to = b.path(v).Name
-	case *Path:
-		*to = b.path(v)
-	case **Path:
-		path := b.path(v)
-		*to = &path
 	}
 }
 
@@ -138,31 +144,15 @@ func setScalar(to, v reflect.Value) {
 	case v.Type().AssignableTo(to.Type()):
 		to.Set(v)
 	case v.Type() == reflect.TypeFor[string]() && to.Type() == reflect.TypeFor[time.Duration]():
-		to.SetInt(int64(unitOf(v.String())))
+		unit, _ := time.ParseDuration("1" + v.String())
+		to.SetInt(int64(unit))
 	case to.CanInt():
 		to.SetInt(v.Int())
 	case to.CanUint():
 		to.SetUint(uint64(v.Int()))
 	case to.CanFloat():
 		to.SetFloat(v.Float())
-	case to.Kind() == reflect.Pointer:
-		to.Set(v.Addr())
 	default:
 		panic(fmt.Sprintf("scenario: a field of type %s for a value of type %s", to.Type(), v.Type()))
 	}
-}
-
-// unitOf returns the unit of time of a word; 0 for another word.
-func unitOf(word string) time.Duration {
-	switch word {
-	case "ns":
-		return time.Nanosecond
-	case "us":
-		return time.Microsecond
-	case "ms":
-		return time.Millisecond
-	case "s":
-		return time.Second
-	}
-	return 0
 }

@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -22,6 +22,9 @@ func checkDist[C, T any](c *checker, d *language.Dist[C, T]) {
 	checkSpread(c, d.At, d.Spread)
 }
 
+// numbers are the keys of a spread that are numbers.
+var numbers = [...]string{"mean", "std", "min", "max"}
+
 // needs lists what each shape reads; ! marks what must be there.
 var needs = map[string][]string{
 	"normal":      {"!mean", "!std", "min", "max"},
@@ -35,11 +38,8 @@ func checkSpread[T any](c *checker, at language.Place, s language.Spread[T]) {
 	if c.Doubtful(at.Path) || at.Node == nil {
 		return
 	}
-	given := map[string]bool{
-		"mean": s.Mean != nil, "std": s.Std != nil, "min": s.Min != nil, "max": s.Max != nil,
-	}
 	if s.Values != nil {
-		checkValues(c, s, given)
+		checkValues(c, at, s)
 		return
 	}
 	shape := shapeOf(s)
@@ -48,23 +48,19 @@ func checkSpread[T any](c *checker, at language.Place, s language.Spread[T]) {
 			Help("write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}"))
 		return
 	}
-	for _, key := range needs[shape] {
-		key, must := strings.CutPrefix(key, "!")
-		if must && !given[key] {
+	for _, key := range numbers {
+		switch must := slices.Contains(needs[shape], "!"+key); {
+		case at.Node.Entry(key) == nil && must:
 			c.at(at, missing("shape %s needs %q", shape, key))
-		}
-		delete(given, key)
-	}
-	for _, key := range [...]string{"mean", "std", "min", "max"} {
-		if given[key] {
+		case at.Node.Entry(key) != nil && !must && !slices.Contains(needs[shape], key):
 			c.under(at, key, doesNotFit("%q does not fit shape %s", key, shape))
 		}
 	}
-	checkOrder(c, at, s, shape)
+	checkOrder(c, s, shape)
 }
 
 // checkOrder checks the numbers of a distribution against each other.
-func checkOrder[T any](c *checker, at language.Place, s language.Spread[T], shape string) {
+func checkOrder[T any](c *checker, s language.Spread[T], shape string) {
 	if s.Min != nil && s.Max != nil && inUnit(s.Min.V) > inUnit(s.Max.V) {
 		c.at(s.Max.At, outOfRange("max is below min"))
 	}
@@ -83,7 +79,7 @@ func checkOrder[T any](c *checker, at language.Place, s language.Spread[T], shap
 	}
 }
 
-// shapeOf is the shape written, else the one that the keys stand for; "" when they stand for none.
+// shapeOf is the shape written, else the one that follows from the keys; "" when none does.
 func shapeOf[T any](s language.Spread[T]) string {
 	switch {
 	case s.Shape != nil:
@@ -97,10 +93,10 @@ func shapeOf[T any](s language.Spread[T]) string {
 }
 
 // checkValues checks a distribution that is a list of values.
-func checkValues[T any](c *checker, s language.Spread[T], given map[string]bool) {
+func checkValues[T any](c *checker, of language.Place, s language.Spread[T]) {
 	at := s.Values.At
-	for _, key := range [...]string{"mean", "std", "min", "max"} {
-		if given[key] {
+	for _, key := range numbers {
+		if of.Node.Entry(key) != nil {
 			c.at(at, doesNotFit("\"values\" and %q do not fit together", key))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // checkEffects warns of what a plan says and nothing can follow from. It is asked when the plan has no
 // mistakes, which may hide where something is used. Targets and datasets that no stage uses are fine:
 // a variable may choose among them.
-func checkEffects(c *checker, used map[string]bool) {
+func checkEffects(c *checker) {
 	targets, datasets := targetsOf(c.raw), datasetsOf(c.raw)
 	for _, t := range targets {
 		if t := t.Value; t.URL != nil && t.At.Node.Entry("model_version") != nil && t.Model == nil {
@@ -42,13 +42,14 @@ func checkEffects(c *checker, used map[string]bool) {
 	}
 	for _, u := range bodies {
 		if u.whole {
-			c.under(u.at, u.key, source.Errorf(source.CodeNoEffect, "%q has no effect beside `bodies`", u.key).
-				Help("a body is sent as it is in its file: leave the key out, or read the file with "+
-					"`file` and `format: v2`"))
+			c.under(u.at, u.key,
+				source.Errorf(source.CodeNoEffect, "%q has no effect beside `bodies`", u.key).
+					Help("a body is sent as it is in its file: leave the key out, or read the file with "+
+						"`file` and `format: v2`"))
 		}
 	}
 	for _, s := range c.raw.SLOs.Items() {
-		if !used[s.Key] {
+		if !c.used[s.Key] {
 			c.warn(c.raw.SLOs.At, s.Key, source.CodeIdle,
 				fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "")
 		}

@@ -5,15 +5,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// expander puts the long form in the place of the short ones, and knows which slos were used.
-type expander struct {
-	*checker
-	used map[string]bool // slos, by name
-}
-
 // expand works before the defaults are filled in: `{slo: NAME}` becomes the assertions of that name,
 // `until: stable` its map, and a plan without data gets `generate: random`.
-func (c *expander) expand() {
+func (c *checker) expand() {
 	slos := c.raw.SLOs.Items()
 	for _, s := range slos {
 		for _, a := range *s.Value {
@@ -28,6 +22,9 @@ func (c *expander) expand() {
 		if l := s.Play.Load; l != nil {
 			c.conditions(conditionsOf(l.Concurrency))
 			c.conditions(conditionsOf(l.Rate))
+		}
+		if b := s.Play.Best; b != nil {
+			c.conditions(b.Where)
 		}
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "stable" {
 			u.Stable, u.Word = &language.Stable{
@@ -46,7 +43,7 @@ func (c *expander) expand() {
 }
 
 // useSLOs replaces the uses of slos by their assertions.
-func (c *expander) useSLOs(list []*language.Assertion, owner string) []*language.Assertion {
+func (c *checker) useSLOs(list []*language.Assertion, owner string) []*language.Assertion {
 	if list == nil {
 		return nil
 	}
@@ -65,7 +62,7 @@ func (c *expander) useSLOs(list []*language.Assertion, owner string) []*language
 }
 
 // slo finds the assertions of a name.
-func (c *expander) slo(name *language.Val[string]) []*language.Assertion {
+func (c *checker) slo(name *language.Val[string]) []*language.Assertion {
 	var names []string
 	for _, s := range c.raw.SLOs.Items() {
 		if s.Key == name.V {
@@ -98,7 +95,7 @@ func conditionsOf[T language.Amount, X any](q *language.Quantity[T, X]) *languag
 }
 
 // conditions replaces the uses of slos in the conditions of levels and searches.
-func (c *expander) conditions(w *language.Conditions) {
+func (c *checker) conditions(w *language.Conditions) {
 	if w == nil {
 		return
 	}
@@ -116,9 +113,6 @@ func (c *expander) conditions(w *language.Conditions) {
 		case !c.Doubtful(e.At.Path):
 			c.at(e.At, missing("a condition is an expression or {slo: NAME}"))
 		}
-	}
-	if w.At.Node.Kind == source.List && len(w.At.Node.Items) == 0 && !c.Doubtful(w.At.Path) {
-		c.at(w.At, missing("while has no condition"))
 	}
 	w.Many = all
 }

@@ -3,7 +3,6 @@ package scenario
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -42,15 +41,10 @@ func untilOthers(s *language.Stage) bool {
 }
 
 func checkGroup(c *checker, g *language.Group) {
-	if len(g.Parallel) == 0 && g.At.Node.Get("parallel") != nil {
-		if !c.Doubtful(g.At.Path + "/parallel") {
-			c.under(g.At, "parallel", missing("the group has no stages"))
-		}
-		return
-	}
-	ends := slices.ContainsFunc(g.Parallel, func(s *language.Stage) bool { // does not wait for the others
-		return s.Never() || c.Doubtful(s.At.Path) || !untilOthers(s)
-	})
+	ends := len(g.Parallel) == 0 ||
+		slices.ContainsFunc(g.Parallel, func(s *language.Stage) bool { // does not wait for the others
+			return s.Never() || c.Doubtful(s.At.Path) || !untilOthers(s)
+		})
 	if !ends {
 		c.under(g.At, "parallel",
 			doesNotFit("every member of the group lasts until the others have ended").
@@ -66,7 +60,6 @@ func checkNeeds(c *checker, needs []*language.Val[string], s *language.Stage, g 
 		return
 	}
 	all, never := c.raw.StageIDs()
-	c.unique(needs, "need")
 	inGroup := func(id string) bool {
 		return g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool {
 			return hasID(m, id)
@@ -123,8 +116,8 @@ func needsOf(p *language.Plan) [][]Need {
 	all := make([][]Need, len(p.Flat))
 	var before, entry []string // ids of the entry before, and of this one
 	for i, s := range p.Flat {
-		if i > 0 && !beside(s, p.Flat[i-1]) && len(entry) > 0 {
-			before, entry = entry, nil
+		if i > 0 && s.Index != p.Flat[i-1].Index && s.ID.V != p.Flat[i-1].ID.V && len(entry) > 0 {
+			before, entry = entry, nil // neither of one group nor points of one matrix
 		}
 		if s.Never() {
 			continue
@@ -149,17 +142,4 @@ func needsOf(p *language.Plan) [][]Need {
 		}
 	}
 	return all
-}
-
-// beside reports whether two stages are of one entry: members of a group, or points of one matrix.
-func beside(s, other *language.Stage) bool {
-	return s.Index == other.Index || s.ID.V == other.ID.V
-}
-
-// delayOf is the time after which a stage starts once its entry could.
-func delayOf(s *language.Stage) time.Duration {
-	if s.Group == nil {
-		return s.Play.Delay.V
-	}
-	return s.Play.Delay.V + s.Group.Delay.V
 }

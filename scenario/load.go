@@ -42,14 +42,14 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	if doc == nil {
 		return nil, diags
 	}
-	r := reading{Document: doc}
+	r := reading{Document: doc, raw: &language.Plan{}}
 	return r.read(), r.Diags
 }
 
 // reading is one plan on its way from a document to a Plan.
 type reading struct {
 	*layer.Document
-	raw   language.Plan
+	raw   *language.Plan
 	later source.Diagnostics // what cannot be run that the schema cannot see
 }
 
@@ -81,26 +81,26 @@ func (r *reading) read() *Plan {
 
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
-	d := language.NewDecoder(nil, r.Subs)
-	c := &checker{Decoder: d, raw: &r.raw, values: r.Subs, planFile: r.File}
-	x := &expander{checker: c, used: map[string]bool{}}
+	d := language.NewDecoder(r.Subs)
+	c := &checker{r, d, map[string]bool{}}
 	d.Learn(r.Diags)
 	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool {
-		return d.Spots[s.Pos] || r.Subs.IsUnset(r.Resolved.At(s.Path)) // its own mistake is reported
+		return d.Spots[s.Pos] || r.Subs.Of(r.Resolved.At(s.Path)).Unset // its own mistake is reported
 	})
 	d.Learn(shape)
 	checkNulls(c, r.Resolved, "")
 	d.Learn(d.Diags)
-	d.DecodePlan(&r.raw, r.Resolved)
+	d.DecodePlan(r.raw, r.Resolved)
 	d.Learn(d.Diags)
-	x.expand()
-	language.FillDefaults(&r.raw)
+	c.expand()
+	language.FillDefaults(r.raw)
 	checkPlan(c)
 	r.Diags = append(r.Diags, shape...)
 	r.Diags = append(r.Diags, d.Diags...)
 	if !r.Diags.HasErrors() && !r.Vars.Diags.HasErrors() {
 		d.Diags = nil
-		checkEffects(c, x.used)
+		checkSize(c)
+		checkEffects(c)
 		r.Diags = append(r.Diags, d.Diags...)
 	}
 }
@@ -127,31 +127,17 @@ func (r *reading) shape() source.Diagnostics {
 	return slices.DeleteFunc(found, func(d source.Diagnostic) bool { return ofProfile(d) && inPlan[d.Pos] })
 }
 
-// tidy sorts the diagnostics, leaves out repetitions (a default is read once for each stage) and hides
-// secrets.
+// tidy sorts the diagnostics and hides secrets.
 func (r *reading) tidy() {
-	type key struct {
-		pos           source.Pos
-		code, summary string
-	}
-	seen := map[key]bool{}
-	var all source.Diagnostics
-	for _, d := range r.Diags.Sorted() {
-		if r.MayBeInBase(d.Code) {
-			continue
-		}
+	all := slices.DeleteFunc(r.Diags, func(d source.Diagnostic) bool { return r.MayBeInBase(d.Code) })
+	for i := range all {
+		d := &all[i]
 		if d.Pos == (source.Pos{}) {
 			d.Pos = source.Pos{File: r.File, Line: 1, Column: 1}
 		}
-		k := key{d.Pos, d.Code, d.Summary}
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		d.Hidden = d.Hidden || r.Overrides.MayBeSecret(d)
-		all = append(all, d)
+		d.Hidden = d.Hidden || r.Overrides.MayBeSecret(*d)
 	}
-	r.Diags = conceal(all, secretsOf(r.Vars), r.TextOf)
+	r.Diags = conceal(all.Sorted(), secretsOf(r.Vars), r.TextOf)
 }
 
 // Built keeps those of some names that this version can run: keys of the map at a path of the schema,

@@ -23,6 +23,8 @@ type (
 	Span = language.Span
 	// Connections is `per_slot`, `per_request`, or a number shared by all slots.
 	Connections = language.Connections
+	// ExactOutput is true, false or auto.
+	ExactOutput = language.ExactOutput
 	// Var is a variable with its final value.
 	Var = layer.Var
 	// Pair is one entry of a map whose order is fixed.
@@ -34,9 +36,6 @@ type (
 	// Outline has the names in a plan that a command line can mention.
 	Outline = layer.Outline
 )
-
-// FlagBaseline is the file of positions that mean --baseline.
-const FlagBaseline = layer.FlagBaseline
 
 // OutlineOf reads the outline of the plan in file, with what it extends. Mistakes in the plan are
 // passed over; a file that cannot be read has no names.
@@ -55,7 +54,7 @@ type Plan struct {
 	Targets     []*Target   `plan:"-"` // in document order; `target` is one named "main"
 	Datasets    []*Dataset  `plan:"-"` // in document order; `data` is one named "main"; never empty
 	Stages      []*Stage    `plan:"-"`
-	Assert      []Assertion // of the plan: metrics stand under stage("…")
+	Assert      []Assertion // of the plan: metrics are named under stage("…")
 	Output      Output
 	Baseline    *Baseline
 	MaxDuration time.Duration // of the run; 0: none
@@ -118,23 +117,34 @@ type Stage struct {
 	OnFail      string        // stop continue
 	Delay       time.Duration // before it starts; in a group, from the group's start
 	MaxDuration time.Duration // then the node is interrupted; 0: none
-	Request     Request       `plan:"-"`
-	Mix         []Entry       `plan:"-"` // kinds of request; nil: only Request, else the first of them
-	Load        Load          `plan:"-"`
-	LoadPos     source.Pos    `plan:"-"`
+	Validity    Validity
+	Request     Request    `plan:"-"`
+	Mix         []Entry    // kinds of request; nil: only Request, else the first of them
+	Load        Load       `plan:"-"`
+	LoadPos     source.Pos `plan:"-"`
 	Extent      Extent
 	ExtentPos   source.Pos
 	Warmup      Span
 	WarmupPos   source.Pos
 	Drain       time.Duration
 	DrainPos    source.Pos
-	Sequences   *Sequences  `plan:"-"` // nil: the plan does not say; see Sequencing
-	Before      []Action    `plan:"-"`
-	After       []Action    `plan:"-"`
+	Sequences   *Sequences `plan:"-"` // nil: the plan does not say; see Sequencing
+	Before      []Action
+	After       []Action
 	Memory      *Memory     // tensors go through shared memory; nil: they go over the network
 	Repeat      int         // how often; every second time in reverse; 1: once
+	Best        *Best       `plan:"-"` // nil: the plan does not ask
 	Goodput     []Bound     `plan:"-"`
 	Assert      []Assertion // own ones; the built-in errors rule is added by the executor
+}
+
+// Best says which node of a stage is the best: the largest value of an expression, or the smallest, among
+// those for which the conditions hold.
+type Best struct {
+	Pos   source.Pos
+	Of    source.Text
+	Min   bool
+	Where []source.Text
 }
 
 // Memory is where the tensors of a stage's requests lie that its servers share.
@@ -143,6 +153,13 @@ type Memory struct {
 	Kind       string // system cuda
 	OutputSize int64  // bytes for each inference of an output of no known size
 	Device     int    // the GPU, with cuda
+}
+
+// Validity holds the limits of the client over which numbers are intervals, or invalid.
+type Validity struct {
+	SendDelay time.Duration // of a request, by the client's own fault
+	Pause     time.Duration // shorter ones are none
+	Paused    float64       // share of hold
 }
 
 // Group is a `parallel` entry. What it says itself about needs, when and delay is merged into its
@@ -185,34 +202,29 @@ func (s *Stage) Sequencing() Sequences {
 	if s.Sequences != nil {
 		return *s.Sequences
 	}
-	usual := Sequences{
-		Pos: s.IDPos, IDsPos: s.IDPos,
-		Live: int(language.Default[language.Sequences, int64]("live")),
-	}
-	usual.From, usual.To = identities()
-	return usual
+	return usualSequences(s.IDPos)
 }
 
-// identities are the first and the last id of sequences where the plan does not say.
-func identities() (from, to uint64) {
-	return uint64(
-		language.Default[language.IDs, int64]("from"),
-	), uint64(language.Default[language.IDs, int64]("to"))
+func usualSequences(pos source.Pos) Sequences {
+	return Sequences{
+		Pos: pos, IDsPos: pos,
+		Live: int(language.Default[language.Sequences, int64]("live")),
+		From: uint64(language.Default[language.IDs, int64]("from")),
+		To:   uint64(language.Default[language.IDs, int64]("to")),
+	}
 }
 
 // SequenceLength is the number of requests of a sequence where neither the plan nor the data says it.
 func SequenceLength() int { return int(language.Default[language.Sequences, int64]("length")) }
 
-// Action is one step before or after a stage: exactly one field is set.
+// Action is one step before or after a stage: one of the fields after Pos is set.
 type Action struct {
 	Pos         source.Pos
-	LoadModel   string
+	LoadModel   string `plan:"-"`
+	Config      string `plan:"-"` // JSON merge patch of the configuration that it is loaded with; "": as it is
 	UnloadModel string
-	Call        *Call
+	Call        string // METHOD PATH of one HTTP request to the target, which must answer 2xx
 }
-
-// Call is one HTTP request to the target, which must answer 2xx.
-type Call struct{ Method, Path string }
 
 // Bound is one condition of goodput: a request is good when its metric is within the limit, in the
 // metric's base unit. The direction comes from the catalogue.
@@ -246,6 +258,14 @@ type Request struct {
 	Parameters []Parameter
 	Headers    []Pair `plan:"-"`
 	Expect     *Expect
+	Cancel     *Cancel
+}
+
+// Cancel says that this client closes a share of the requests before their replies have ended.
+type Cancel struct {
+	Pos   source.Pos
+	Ratio float64
+	After time.Duration // since the send
 }
 
 // Wanted is an output to ask for; Classification above 0 asks for that number of classes in its place.

@@ -10,7 +10,7 @@ import (
 
 // Load is sealed: Concurrency | Rate | Intervals | Schedule.
 type Load interface {
-	// parts returns the quantity, nil where the times stand in a file, and the pool of an open loop.
+	// parts returns the quantity, nil where a file has the times, and the pool of an open loop.
 	parts() (q Quantity, pool Pool, open bool)
 }
 
@@ -20,15 +20,18 @@ type Concurrency struct {
 	Think *Dist // pause after each reply, s; nil: none
 }
 
-// Rate is an open loop: requests due per second.
+// Rate is an open loop: requests due per second; of users a closed one.
 type Rate struct {
 	Level    Quantity
 	Arrivals Arrivals
-	Of       string // what the rate counts: requests sequences sessions
+	Of       string // what the rate counts: requests sequences sessions users
 	Pool     Pool
 }
 
-// Intervals is an open loop whose gaps stand in a file.
+// OfUsers is the Rate.Of of a closed loop in which each user has the rate.
+const OfUsers = "users"
+
+// Intervals is an open loop whose gaps are in a file.
 type Intervals struct {
 	File  Path
 	Unit  time.Duration
@@ -37,7 +40,7 @@ type Intervals struct {
 	Pool  Pool
 }
 
-// Schedule is an open loop whose times stand in a file, or in the data's rows.
+// Schedule is an open loop whose times are in a file, or in the data's rows.
 type Schedule struct {
 	File     *Path         // nil: the timestamps of the data's rows
 	Unit     time.Duration // of the file's times; 0 without a file
@@ -63,28 +66,9 @@ type Arrivals struct {
 }
 
 func (l Concurrency) parts() (Quantity, Pool, bool) { return l.Level, Pool{}, false }
-func (l Rate) parts() (Quantity, Pool, bool)        { return l.Level, l.Pool, true }
+func (l Rate) parts() (Quantity, Pool, bool)        { return l.Level, l.Pool, l.Of != OfUsers }
 func (l Intervals) parts() (Quantity, Pool, bool)   { return nil, l.Pool, true }
 func (l Schedule) parts() (Quantity, Pool, bool)    { return nil, l.Pool, true }
-
-// VisitLoad calls the function of l's member. A new member changes the signature, so every caller
-// stops compiling.
-func VisitLoad[T any](
-	l Load, concurrency func(Concurrency) T, rate func(Rate) T, intervals func(Intervals) T,
-	schedule func(Schedule) T,
-) T {
-	switch l := l.(type) {
-	case Concurrency:
-		return concurrency(l)
-	case Rate:
-		return rate(l)
-	case Intervals:
-		return intervals(l)
-	case Schedule:
-		return schedule(l)
-	}
-	panic("scenario: unknown load")
-}
 
 // Open reports whether l is an open loop, and its pool.
 func Open(l Load) (pool Pool, open bool) {
@@ -92,7 +76,7 @@ func Open(l Load) (pool Pool, open bool) {
 	return pool, open
 }
 
-// QuantityOf is the quantity of a load, nil where it has none (its times stand in a file).
+// QuantityOf is the quantity of a load, nil where it has none (a file has its times).
 func QuantityOf(l Load) Quantity {
 	q, _, _ := l.parts()
 	return q
@@ -111,7 +95,7 @@ type Fixed struct {
 // From, and Step or Factor give the rest.
 type Levels struct {
 	Values []Level
-	While  []Condition
+	While  []source.Text
 	Open   bool
 	Step   float64 // added to get the next value of an open ladder; 0: Factor
 	Factor float64
@@ -132,9 +116,9 @@ type Search struct {
 	From, To Level
 	// Precision is the distance to the limit that is close enough: a share of the value, or an amount. One of
 	// them is 0.
-	Precision, Amount float64
-	Confirm           int // times that the best value must hold
-	While             []Condition
+	Precision, Amount float64 `plan:"-"`
+	Confirm           int     // times that the best value must hold
+	While             []source.Text
 }
 
 // Periodic is one node of a streaming closed loop: Step more slots each time the newest all have Responses
@@ -157,10 +141,7 @@ type Level struct {
 	Expr  *source.Text
 }
 
-// Condition is one expression of a `while`.
-type Condition struct{ That source.Text }
-
-// Extent is sealed: For | UntilStable | UntilOthers | ByLoad.
+// Extent is sealed: For | UntilStable | UntilPrecise | UntilOthers | ByLoad.
 type Extent interface{ extent() }
 
 // For lasts for a span. With a load that ends by itself it cuts it, and holds a ramp's last value.
@@ -176,16 +157,29 @@ type UntilStable struct {
 	Metrics    []source.Text // leaf names: throughput, latency.p95
 }
 
+// UntilPrecise lasts until the bounds of each metric, at Confidence, are within its share of the value.
+type UntilPrecise struct {
+	Within     []Precision
+	Confidence float64
+}
+
+// Precision says how near to the value of a metric its bounds must be.
+type Precision struct {
+	Metric source.Text // leaf name: latency.p99
+	Share  float64     // of the value
+}
+
 // UntilOthers lasts as long as the other members of the group.
 type UntilOthers struct{}
 
 // ByLoad lasts until the load has ended by itself: a ramp, a schedule, intervals that stop.
 type ByLoad struct{}
 
-func (For) extent()         {}
-func (UntilStable) extent() {}
-func (UntilOthers) extent() {}
-func (ByLoad) extent()      {}
+func (For) extent()          {}
+func (UntilStable) extent()  {}
+func (UntilPrecise) extent() {}
+func (UntilOthers) extent()  {}
+func (ByLoad) extent()       {}
 
 // Names of the phases of a ramp that the plan does not name itself.
 const (
@@ -196,7 +190,7 @@ const (
 // Endless is the end of a phase that lasts until the stage is over.
 const Endless = time.Duration(math.MaxInt64)
 
-// Phase is one stretch of a ramp, in time since its start. Several may have one name.
+// Phase is one part of a ramp, in time since its start. Several may have one name.
 type Phase struct {
 	Name     string
 	From, To time.Duration

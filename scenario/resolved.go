@@ -25,19 +25,19 @@ type encoder struct {
 // spot is a place of the resolved plan: a JSON pointer, and the same as --set takes it.
 type spot struct {
 	pointer, key string
-	idle         bool // the origins of values are not asked for
 }
 
-func (s spot) child(key string) spot {
-	if s.idle {
+// child and item give no place for the fingerprint, which has no origins of values.
+func (e *encoder) child(s spot, key string) spot {
+	if e.canonical {
 		return s
 	}
 	return spot{pointer: s.pointer + source.JoinPointer(key), key: strings.TrimPrefix(s.key+"."+key, ".")}
 }
 
 // item is a place in a list; one with an id has that in its key.
-func (s spot) item(i int, id string) spot {
-	if s.idle {
+func (e *encoder) item(s spot, i int, id string) spot {
+	if e.canonical {
 		return s
 	}
 	n := strconv.Itoa(i)
@@ -46,7 +46,7 @@ func (s spot) item(i int, id string) spot {
 
 // note keeps where a value of the resolved plan comes from.
 func (e *encoder) note(at spot, o Origin) {
-	if at.idle {
+	if e.canonical {
 		return
 	}
 	o.Path, o.Key = at.pointer, at.key
@@ -59,17 +59,17 @@ func (e *encoder) note(at spot, o Origin) {
 // resolvedTree is the plan after variables and defaults, and where its values come from.
 func (r *reading) resolvedTree(name string) (any, []Origin) {
 	e := &encoder{reading: r}
-	tree := e.plan(&r.raw)
+	tree := e.plan(r.raw)
 	tree["name"] = name
 	vars := map[string]any{}
-	for _, v := range r.Vars.All {
+	for _, v := range r.Vars.Values {
 		entry := map[string]any{"type": v.Type, "default": literal(v)}
 		if v.Secret {
 			entry["secret"], entry["default"], entry["type"] = true, layer.Masked, "text"
 		}
 		vars[v.Name] = entry
 		e.note(
-			spot{}.child("vars").child(v.Name).child("default"),
+			e.child(e.child(e.child(spot{}, "vars"), v.Name), "default"),
 			Origin{From: v.Source(), Variable: v.Name, Pos: v.At},
 		)
 	}
@@ -87,10 +87,10 @@ func literal(v *layer.Variable) any {
 }
 
 // fingerprint is the hash of the meaning: of all that decides what is sent and how it is judged.
-// Variables count where expressions mention them; elsewhere their values stand in the tree.
+// Variables count where expressions mention them; elsewhere the tree has their values.
 func (r *reading) fingerprint() string {
 	e := &encoder{reading: r, canonical: true}
-	tree := e.plan(&r.raw)
+	tree := e.plan(r.raw)
 	for _, key := range [...]string{"name", "description", "labels", "output", "baseline"} {
 		delete(tree, key)
 	}
@@ -157,14 +157,14 @@ func maskTree(tree any, secrets []Secret) any {
 }
 
 // plan encodes a plan with the short forms of the language made long: one map of targets, one of
-// datasets, defaults and slos in their places.
+// datasets, defaults, slos and validity in their places.
 func (e *encoder) plan(p *language.Plan) map[string]any {
 	long := *p
-	long.Vars, long.Defaults, long.SLOs = nil, nil, nil
+	long.Vars, long.Defaults, long.SLOs, long.Validity = nil, nil, nil, nil
 	long.Targets, long.Datasets = asMap(p.Targets, p.Target), asMap(p.Datasets, p.Data)
 	long.Target, long.Data = nil, nil
 	long.Extends, long.Profiles = nil, nil
-	tree := e.encode(language.PartOf(&long), spot{idle: e.canonical}).(map[string]any)
+	tree := e.encode(language.PartOf(&long), spot{}).(map[string]any)
 	for i, o := range e.origins {
 		e.origins[i].Key = asWritten(p, o.Key)
 	}
@@ -204,7 +204,7 @@ func (e *encoder) encode(p language.Part, at spot) any {
 	case language.PartDict:
 		m := map[string]any{}
 		p.Entries(func(key string, value language.Part) bool {
-			m[key] = e.encode(value, at.child(key))
+			m[key] = e.encode(value, e.child(at, key))
 			return true
 		})
 		return m
@@ -226,7 +226,7 @@ func (e *encoder) list(p language.Part, at spot) []any {
 		if own := n.Get("id"); own != nil {
 			id = own.Text
 		}
-		to := at.item(len(list), id)
+		to := e.item(at, len(list), id)
 		if id != "" && strings.HasPrefix(at.pointer, "/stages/") &&
 			strings.HasSuffix(at.pointer, "/parallel") {
 			to.key = "stages." + id // members of groups are named like other stages
@@ -244,6 +244,12 @@ func (e *encoder) inOneForm(p language.Part) any {
 		var all []any
 		for _, f := range raw.All() {
 			all = append(all, e.value(f.V, f.At))
+		}
+		return all
+	case *language.Addresses:
+		var all []any
+		for _, a := range raw.All() {
+			all = append(all, e.value(a.V, a.At))
 		}
 		return all
 	case *language.Shape:
@@ -265,7 +271,7 @@ func (e *encoder) structure(p language.Part, at spot) any {
 	p.Entries(func(key string, value language.Part) bool {
 		below := at
 		if key != "" {
-			below = at.child(key)
+			below = e.child(at, key)
 		}
 		data := e.encode(value, below)
 		switch {
@@ -290,20 +296,20 @@ func (e *encoder) asWritten(n *source.Node, at spot) any {
 	case source.Map:
 		m := map[string]any{}
 		for _, entry := range n.Entries {
-			m[entry.Key] = e.asWritten(entry.Value, at.child(entry.Key))
+			m[entry.Key] = e.asWritten(entry.Value, e.child(at, entry.Key))
 		}
 		return m
 	case source.List:
 		list := []any{}
 		for i, item := range n.Items {
-			list = append(list, e.asWritten(item, at.item(i, "")))
+			list = append(list, e.asWritten(item, e.item(at, i, "")))
 		}
 		return list
 	case source.Scalar, source.Null:
 	}
 	e.note(at, e.Origin(language.Place{Node: n}))
-	if shown, ok := e.Subs.ShownAs(n); ok {
-		return shown
+	if now := e.Subs.Of(n); now.Differs {
+		return now.Shown
 	}
 	if s, ok := n.JSON().(string); ok {
 		return layer.Escape(s)
@@ -319,8 +325,8 @@ func (e *encoder) leaf(p language.Part, to spot) any {
 
 // value is a scalar as the resolved plan writes it.
 func (e *encoder) value(v any, at language.Place) any {
-	if shown, ok := e.Subs.ShownAs(at.Node); ok {
-		return shown
+	if now := e.Subs.Of(at.Node); now.Differs {
+		return now.Shown
 	}
 	if p, ok := v.(language.Path); ok {
 		v = language.Path(e.FromPlan(at.Node, string(p)))

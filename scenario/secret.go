@@ -160,7 +160,7 @@ func conceal(ds source.Diagnostics, secrets []Secret, sources source.Sources) so
 // secretsOf lists the values that must not be shown.
 func secretsOf(vs *layer.Variables) []Secret {
 	var all []Secret
-	for _, v := range vs.All {
+	for _, v := range vs.Values {
 		if text := v.Given(); v.Secret && text != "" {
 			all = append(all, NewSecret(text))
 		}
@@ -170,7 +170,7 @@ func secretsOf(vs *layer.Variables) []Secret {
 
 // warnShort warns of secrets that cannot be masked wherever they appear.
 func warnShort(vs *layer.Variables) (found source.Diagnostics) {
-	for _, v := range vs.All {
+	for _, v := range vs.Values {
 		text := v.Given()
 		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
 			continue
@@ -179,8 +179,8 @@ func warnShort(vs *layer.Variables) (found source.Diagnostics) {
 			source.CodeShortSecret, "the secret %q has fewer than %d characters", v.Name,
 			shortSecret,
 		).
-			Help("it is masked only where it is a word of its own, and so is every other word like it: use a "+
-				"longer one").
+			Help("it is masked only where it is a word of its own, and so is every other word like it: use "+
+				"a longer one").
 			AtKey(v.Path, v.KeyPos, v.Name))
 	}
 	return found

@@ -1,81 +1,80 @@
 package scenario
 
 import (
-	"fmt"
-	"math"
-	"strconv"
-
 	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Limits of a whole plan. Each node has a result, and each assertion a verdict on every node.
 const (
-	MaxNodes  = 10_000  // points of matrices times levels, of all stages
-	MaxChecks = 100_000 // assertions on nodes, of all stages
+	maxNodes  = 10_000  // points of matrices times levels, of all stages
+	maxChecks = 100_000 // assertions on nodes, of all stages
 )
 
-// size counts what a plan would be made of, before anything is made: a few lines can ask for millions
-// of assertions.
-type planSize struct {
-	slos          *source.Node
-	nodes, checks int
+// oversize says what a plan has too many of; nil: of nothing.
+func oversize(nodes, checks int) *source.Diagnostic {
+	switch {
+	case nodes > maxNodes:
+		return source.Errorf(source.CodeTooMany,
+			"the plan has more than %d nodes: points of matrices times levels", maxNodes).
+			Help("use fewer levels, or matrices with fewer points, counted before `exclude`")
+	case checks > maxChecks:
+		return source.Errorf(source.CodeTooMany,
+			"the plan has more than %d assertions on its nodes: assertions times nodes", maxChecks).
+			Help("assert on fewer stages, use fewer levels, or join assertions with `and`")
+	}
+	return nil
 }
 
-// tooLarge reports a plan with more nodes, or assertions on them, than there may be. root has its
-// defaults, and its variables are not resolved yet: levels that hold one count as one here, and as
-// they are when the nodes are made.
+// tooLarge reports a plan whose stages and matrices alone ask for too much, before anything is made of
+// them: a few lines can ask for millions of assertions. root has its defaults. Levels are counted by
+// checkSize.
 func tooLarge(root *source.Node) source.Diagnostics {
-	s := &planSize{slos: root.Get("slos")}
-	for _, stage := range itemsOf(root.Get("stages")) {
-		members := []*source.Node{stage}
-		if group := stage.Get("parallel"); group != nil {
-			members = itemsOf(group)
-		}
-		for _, m := range members {
-			n := points(m.Get("matrix")) * levelsIn(m.Get("load"))
-			s.nodes, s.checks = s.nodes+n, s.checks+n*s.assertions(m.Get("assert"))
-			if d, over := s.over(m.Pos); over {
-				return source.Diagnostics{d}
-			}
+	nodes, checks := 0, 0
+	for _, s := range layer.Stages(root.Get("stages")) {
+		n := points(s.Get("matrix"))
+		nodes, checks = nodes+n, checks+n*assertions(s.Get("assert"), root.Get("slos"))
+		if d := oversize(nodes, checks); d != nil {
+			return source.Diagnostics{d.At("", s.Pos, 0)}
 		}
 	}
 	return nil
 }
 
-// over says what there is too much of.
-func (s *planSize) over(at source.Pos) (d source.Diagnostic, over bool) {
-	d = source.Errorf(source.CodeTooMany, "").At("", at, 0)
-	switch {
-	case s.nodes > MaxNodes:
-		d.Summary, d.Detail = TooManyNodes()
-	case s.checks > MaxChecks:
-		d.Summary, d.Detail = TooManyChecks()
-	default:
-		return d, false
+// checkSize counts nodes with their levels, of stages without mistakes, before any node or level is made.
+func checkSize(c *checker) {
+	nodes, checks := 0, 0
+	for _, s := range c.raw.Flat {
+		n := 1
+		if l := s.Play.Load; l != nil {
+			n = levelsOf(l.Concurrency) * levelsOf(l.Rate) // one of them is nil
+		}
+		nodes, checks = nodes+n, checks+n*len(s.Play.Assert)
+		if d := oversize(nodes, checks); d != nil {
+			c.at(s.At, d)
+			return
+		}
 	}
-	return d, true
 }
 
-// TooManyNodes says that a plan has more than MaxNodes.
-func TooManyNodes() (summary, detail string) {
-	return fmt.Sprintf("the plan has more than %d nodes: points of matrices times levels", MaxNodes),
-		"use fewer levels, or matrices with fewer points, counted before `exclude`"
-}
-
-// TooManyChecks says that a plan has more than MaxChecks.
-func TooManyChecks() (summary, detail string) {
-	return fmt.Sprintf("the plan has more than %d assertions on its nodes: assertions times nodes",
-			MaxChecks),
-		"assert on fewer stages, use fewer levels, or join assertions with `and`"
+func levelsOf[T language.Amount, X any](q *language.Quantity[T, X]) int {
+	switch {
+	case q == nil:
+	case q.Many != nil:
+		return len(q.Many)
+	case q.Levels != nil:
+		return len(q.Levels.Values())
+	}
+	return 1
 }
 
 // assertions counts those of a list, with those of the slos that it uses.
-func (s *planSize) assertions(list *source.Node) (n int) {
+func assertions(list, slos *source.Node) (n int) {
 	for _, a := range itemsOf(list) {
 		n++
-		if slo := a.Get("slo"); slo != nil && s.slos != nil {
-			n += max(len(itemsOf(s.slos.Get(slo.Text)))-1, 0)
+		if slo := a.Get("slo"); slo != nil {
+			n += max(len(itemsOf(slos.Get(slo.Text)))-1, 0)
 		}
 	}
 	return n
@@ -84,71 +83,24 @@ func (s *planSize) assertions(list *source.Node) (n int) {
 // points counts those of a matrix, before any is excluded.
 func points(matrix *source.Node) int {
 	n, more := 1, 0
-	if matrix == nil || matrix.Kind != source.Map {
+	if matrix == nil {
 		return n
 	}
 	for _, e := range matrix.Entries {
 		switch e.Key {
 		case "exclude":
 		case "include":
-			more = len(itemsOf(e.Value))
+			more = len(e.Value.Items)
 		default:
-			n = min(n*max(len(itemsOf(e.Value)), 1), MaxNodes+1)
+			n = min(n*max(len(e.Value.Items), 1), maxNodes+1)
 		}
 	}
 	return n + more
 }
 
-// levelsIn counts the levels of a load.
-func levelsIn(load *source.Node) int {
-	for _, key := range [...]string{"concurrency", "rate"} {
-		switch q := load.Get(key); {
-		case q == nil:
-		case q.Kind == source.List:
-			return max(len(q.Items), 1)
-		default:
-			return steps(q.Get("levels"))
-		}
-	}
-	return 1
-}
-
-// steps counts the levels from one value to another; 1 where a number is not written plainly.
-func steps(levels *source.Node) int {
-	from, first := plainAmount(levels.Get("from"))
-	to, last := plainAmount(levels.Get("to"))
-	if !first || !last || to < from || from <= 0 {
-		return 1
-	}
-	step, rate := 1.0, levels.Get("from").Tag == "!!str"
-	if rate {
-		step = from
-	}
-	if v, ok := plainAmount(levels.Get("step")); ok && v > 0 {
-		step = v
-	}
-	n := (to-from)/step + 1
-	if f, ok := plainAmount(levels.Get("factor")); ok && f > 1 {
-		n = math.Log(to/from)/math.Log(f) + 1
-	}
-	return int(min(n+1e-9, language.MaxValues))
-}
-
-// plainAmount reads an amount or a rate.
-func plainAmount(n *source.Node) (float64, bool) {
-	if n == nil || n.Kind != source.Scalar {
-		return 0, false
-	}
-	if r, wrong := language.ReadAs("rate", n); wrong == nil {
-		return language.Magnitude(r), true
-	}
-	v, err := strconv.ParseFloat(n.Text, 64)
-	return v, err == nil
-}
-
-// itemsOf are those of a list; nil: it is none.
+// itemsOf are those of a list, which may be absent.
 func itemsOf(n *source.Node) []*source.Node {
-	if n == nil || n.Kind != source.List {
+	if n == nil {
 		return nil
 	}
 	return n.Items

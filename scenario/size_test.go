@@ -34,23 +34,6 @@ func TestTooLarge(t *testing.T) {
 	}{
 		{"stages", head + stages(10_500, load), nodes, 4 + 10_000},
 		{
-			"levels in a list", head + stages(1300, ", load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}, for: 1s"),
-			nodes, 4 + 1250,
-		},
-		{
-			"levels by steps", head + stages(11, ", load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s"),
-			nodes, 4 + 10,
-		},
-		{
-			"levels by a factor",
-			head + stages(1000, ", load: {rate: {levels: {from: 60/min, to: 1024/s, factor: 2}}}, for: 1s"), nodes,
-			4 + 909,
-		},
-		{
-			"levels of a rate", head + stages(1000, ", load: {rate: {levels: {from: 10/s, to: 200/s}}}, for: 1s"),
-			nodes, 4 + 500,
-		},
-		{
 			"a matrix",
 			head + stages(50,
 				", matrix: {a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], b: [1, 2, 3, 4, 5, 6, 7, 8, "+
@@ -59,9 +42,9 @@ func TestTooLarge(t *testing.T) {
 		},
 		{
 			"assertions of defaults",
-			head + "defaults:\n  load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}\n  for: 1s\n  assert:\n" +
+			head + "defaults:\n  load: {concurrency: 1}\n  for: 1s\n  assert:\n" +
 				asserts(200) + stages(5000, ""),
-			checks, 8 + 200 + 62,
+			checks, 8 + 200 + 500,
 		},
 		{
 			"assertions of an slo",
@@ -70,9 +53,26 @@ func TestTooLarge(t *testing.T) {
 		},
 		{
 			"groups",
-			head + "stages:\n" + strings.Repeat("- parallel:\n  - {id: a, load: {concurrency: {levels: {from: 1, "+
-				"to: 1000}}}, for: 1s}\n  - {id: b, load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s}\n", 6),
-			nodes, 3 + 17,
+			head + "stages:\n" + strings.Repeat("- parallel:\n  - {id: a"+load+"}\n  - {id: b"+load+"}\n", 5001),
+			nodes, 3 + 15_002,
+		},
+		{"a list", head + stages(1251, ", load: {concurrency: [1, 2, 3, 4, 5, 6, 7, 8]}, for: 1s"), nodes, 4 + 1250},
+		{"levels", head + stages(1000, ", load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s"), nodes, 4 + 10},
+		{
+			"levels by a factor",
+			head + stages(910, ", load: {rate: {levels: {from: 60/min, to: 1024/s, factor: 2}}}, for: 1s"),
+			nodes, 4 + 909,
+		},
+		{
+			"levels of a variable",
+			head + "vars: {n: 1000}\n" + stages(20,
+				", load: {concurrency: {levels: {from: 1, to: \"${n}\"}}}, for: 1s"),
+			nodes, 5 + 10,
+		},
+		{
+			"assertions on levels",
+			head + stages(1, ", load: {concurrency: {levels: {from: 1, to: 1000}}}, for: 1s, assert: ["+
+				strings.Repeat("latency.p50 < 1s, ", 101)+"]"), checks, 4,
 		},
 	} {
 		var before, after runtime.MemStats

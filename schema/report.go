@@ -133,7 +133,8 @@ func (r *reporter) add(d source.Diagnostic, about *source.Node) {
 	origin := d.Pos
 	if about != nil && about.Anchor != (source.Pos{}) {
 		origin = about.Anchor
-		d.Detail = strings.TrimSpace(d.Detail + "\nIt comes from the anchor at " + about.Anchor.String() + ".")
+		d.Detail = strings.TrimSpace(d.Detail +
+			"\nIt comes from the anchor at " + about.Anchor.String() + ".")
 	} else if about != nil {
 		origin = about.Pos
 	}
@@ -194,7 +195,7 @@ func (r *reporter) meantKey(d *source.Diagnostic, v violation, e source.Entry, a
 func builtKeys(properties *source.Node) []string {
 	var keys []string
 	for _, p := range entries(properties) {
-		if later := p.Value.Get(notBuilt); later == nil || later.Kind != source.Scalar {
+		if !isUnbuilt(p.Value) {
 			keys = append(keys, p.Key)
 		}
 	}

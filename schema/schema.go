@@ -96,37 +96,22 @@ type laterCompiler struct{}
 
 // Compile implements jsonschema.ExtCompiler.
 func (laterCompiler) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonschema.ExtSchema, error) {
-	switch v := m[notBuilt].(type) {
-	case nil:
-		return nil, nil //nolint:nilnil // what the interface asks for
-	case bool:
-		return later{all: v}, nil
-	case []any:
-		l := later{}
-		for _, w := range v {
-			word, ok := w.(string)
-			if !ok {
-				return nil, fmt.Errorf("%s: %v is no word", notBuilt, w)
-			}
-			l.words = append(l.words, word)
-		}
-		return l, nil
-	default:
-		return nil, fmt.Errorf("%s: neither true nor a list of words", notBuilt)
+	if mark, ok := m[notBuilt]; ok {
+		return later{mark}, nil
 	}
+	return nil, nil //nolint:nilnil // what the interface asks for
 }
 
-type later struct {
-	all   bool
-	words []string
-}
+type later struct{ mark any }
 
 // Validate implements jsonschema.ExtSchema: it notes what is not built yet, for Check. A word is the
 // value itself, or its unit (`3 sessions`).
 func (l later) Validate(ctx jsonschema.ValidationContext, v any) error {
+	words, _ := l.mark.([]any)
 	text, _ := v.(string)
 	_, unit, _ := strings.Cut(text, " ")
-	if l.all || slices.Contains(l.words, text) || slices.Contains(l.words, strings.TrimLeft(unit, " ")) {
+	if l.mark == true || slices.Contains(words, v) ||
+		slices.Contains(words, any(strings.TrimLeft(unit, " "))) {
 		return ctx.Error(notBuilt, "not built yet")
 	}
 	return nil

@@ -28,7 +28,8 @@ func Check(root *source.Node) (mistakes, later source.Diagnostics) {
 	}
 	leaves, err := checkPlan(root)
 	if err != nil {
-		d := source.Errorf("not-checked", "the plan could not be checked against its schema").Help(err.Error())
+		d := source.Errorf("not-checked", "the plan could not be checked against its schema").
+			Help(err.Error())
 		return source.Diagnostics{d.At("", root.Pos, 0)}, nil
 	}
 	return split(root, leaves)

@@ -304,8 +304,10 @@ func TestAllowedAndNearest(t *testing.T) {
 		delete(want, d.Path)
 		switch d.Path {
 		case "/output/formats/0":
-			if diff := cmp.Diff([]string{"json", "csv", "junit", "markdown", "perf_analyzer_csv", "profile_export"},
-				d.Allowed); diff != "" {
+			if diff := cmp.Diff([]string{
+				"json", "csv", "junit", "markdown", "perf_analyzer_csv", "profile_export", "genai_perf", "aiperf",
+				"vllm_bench", "timeline_csv",
+			}, d.Allowed); diff != "" {
 				t.Error(diff)
 			}
 		case "/defaults/max_flight":

@@ -30,7 +30,7 @@ func (r *reporter) value(v violation) *source.Diagnostic {
 		bound := func(keyword string) string { return text(v.schema.Get(keyword)) }
 		return language.OutOfRange(name, v.node.Text,
 			bound("minimum"), bound("exclusiveMinimum"), bound("maximum"))
-	case "minItems":
+	case "minItems", "minProperties":
 		return source.Errorf("empty-list", "%s is empty", name).Help("Give it at least one item.")
 	}
 	return source.Errorf(source.CodeValue, "%s is not valid: %s", name, v.message)

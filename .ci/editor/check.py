@@ -24,15 +24,15 @@ OFFERS = [
         [("target", "target:\n  backend: ${1:triton}\n  url: ${2:http://localhost:8000}\n  model: ${3:resnet50}")],
         [],
     ),
-    ("backends", f"version: 1\ntarget:\n  backend: {CURSOR}\n", ["kserve", "triton", "triton_inprocess"], ["openai", "tfserving"]),
-    ("backends in a flow map", f"version: 1\ntarget: {{backend: {CURSOR}}}\n", ["kserve", "triton", "triton_inprocess"], ["openai"]),
+    ("backends", f"version: 1\ntarget:\n  backend: {CURSOR}\n", ["kserve", "triton", "triton_inprocess", "openai", "tfserving"], ["builtin"]),
+    ("backends in a flow map", f"version: 1\ntarget: {{backend: {CURSOR}}}\n", ["kserve", "triton", "openai"], ["builtin"]),
     ("until", f"version: 1\n{TARGET}stages:\n  - id: a\n    until: {CURSOR}\n", ["stable", "others"], []),
     ("when", f"version: 1\n{TARGET}stages:\n  - id: a\n    when: {CURSOR}\n", ["success", "failure", "always", "never"], []),
     (
         "formats",
         f"version: 1\n{TARGET}output:\n  formats:\n    - {CURSOR}\n{STAGE}",
         ["json", "csv", "junit", "markdown", "perf_analyzer_csv", "profile_export"],
-        ["html", "genai_perf"],
+        ["html"],
     ),
     ("formats in a flow list", f"version: 1\n{TARGET}output: {{formats: [{CURSOR}]}}\n{STAGE}", ["json", "csv", "junit", "markdown"], ["html"]),
     (
@@ -53,7 +53,7 @@ OFFERS = [
         [("latency", "latency.p99 < ${1:50ms}"), ("errors", "errors.ratio <= ${1:0.1%}"), "that", "severity"],
         [],
     ),
-    ("words in a profile", f"version: 1\n{TARGET}profiles:\n  ci:\n    target:\n      backend: {CURSOR}\n{STAGE}", ["kserve", "triton"], ["openai"]),
+    ("words in a profile", f"version: 1\n{TARGET}profiles:\n  ci:\n    target:\n      backend: {CURSOR}\n{STAGE}", ["kserve", "openai"], ["builtin"]),
     ("stages over defaults", f"version: 1\n{TARGET}defaults: {{warmup: 1s}}\nstages:\n  - id: a\n    on_fail: {CURSOR}\n", ["stop", "continue"], []),
     ("stages over another plan", f"version: 1\nextends: base.yaml\nstages:\n  - id: a\n    until: {CURSOR}\n", ["stable", "others"], []),
     (

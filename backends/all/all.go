@@ -19,7 +19,7 @@ import (
 // Kinds returns every backend, in display order.
 func Kinds() []backends.Kind {
 	return []backends.Kind{
-		kserve.Kind(), triton.Kind(), inprocess.Kind(), tfserving.Kind(), torchserve.Kind(), openai.Kind(),
-		grpc.Kind(), http.Kind(),
+		kserve.Kind(), triton.Kind(), inprocess.Kind(), openai.Kind(), torchserve.Kind(), grpc.Kind(),
+		tfserving.Kind(), http.Kind(),
 	}
 }

@@ -14,7 +14,7 @@ import (
 var language = strings.Fields("model model_version signature endpoint path method protos inprocess " +
 	"composing_models headers parameters " +
 	"compression tls timeout connect_timeout inactivity_timeout connections max_message tensors streaming " +
-	"tokenizer ready statistics trace log")
+	"tokenizer ready management statistics trace log")
 
 func TestKinds(t *testing.T) {
 	var names []string
@@ -48,7 +48,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s streams without `streaming`", k.Name)
 		}
 	}
-	want := strings.Fields("kserve triton triton_inprocess tfserving torchserve openai grpc http")
+	want := strings.Fields("kserve triton triton_inprocess openai torchserve grpc tfserving http")
 	if !slices.Equal(names, want) {
 		t.Errorf("kinds %v, want %v", names, want)
 	}
@@ -77,8 +77,7 @@ func kind(t *testing.T, name string) backends.Kind {
 	return backends.Kind{}
 }
 
-// TestAbilities lists the abilities of each kind for a target, as diagnostics name them. Those in
-// brackets cannot be run yet. A binary built without an ability lists it all the same.
+// TestAbilities lists the abilities of each kind for a target, as diagnostics name them. A binary built without an ability lists it all the same.
 func TestAbilities(t *testing.T) {
 	for _, row := range []struct {
 		kind, url, endpoint string
@@ -95,67 +94,76 @@ func TestAbilities(t *testing.T) {
 			want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification",
 		},
 		{
+			kind: "kserve", url: "http://h", endpoint: "predict",
+			want: "unary, expected outputs, request bodies",
+		},
+		{
 			kind: "triton", url: "grpc://h", endpoint: "infer",
 			want: "unary, metadata, server statistics, tensors, expected outputs, request bodies, sequences, " +
-				"system shared memory, cuda shared memory, trace settings, model control, composing models, " +
+				"system shared memory, cuda shared memory, trace settings, model control, model configurations, composing models, " +
 				"classification",
 		},
 		{
 			kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true,
 			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional " +
 				"stream, request bodies, sequences, system shared memory, cuda shared memory, trace settings, model " +
-				"control, composing models, classification",
+				"control, model configurations, composing models, classification",
 		},
 		{
 			kind: "triton", url: "http://h", endpoint: "generate", streaming: true,
-			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), " +
-				"(prompts), request bodies, trace settings, model control, composing models",
+			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, token events, token counts, " +
+				"prompts, request bodies, trace settings, model control, model configurations, composing models",
 		},
 		{
 			kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json",
-			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional " +
-				"stream, (token events), (token counts), (prompts), request bodies, sequences, system shared memory, " +
-				"cuda shared memory, trace settings, model control, composing models, classification",
+			want: "unary, metadata, server statistics, streaming, bidirectional stream, token events, token counts, " +
+				"prompts, request bodies, trace settings, model control, model configurations, composing models",
 		},
 		{
-			kind: "triton_inprocess", endpoint: "tensorrtllm", streaming: true, tokenizer: "t.json",
-			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), " +
-				"(token counts), (prompts), sequences, model control, composing models, server in this process",
+			kind: "triton_inprocess", streaming: true,
+			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, sequences, model " +
+				"control, composing models, server in this process",
 		},
 		{
-			kind: "tfserving", url: "grpc://h", endpoint: "predict",
-			want: "(unary), (metadata), (tensors), (expected outputs)",
+			kind: "tfserving", url: "grpc://h", want: "unary, metadata, tensors, expected outputs",
 		},
-		{kind: "torchserve", url: "http://h", want: "(unary), (expected outputs), (request bodies)"},
+		{
+			kind: "tfserving", url: "http://h", endpoint: "classify",
+			want: "unary, metadata, expected outputs, request bodies",
+		},
+		{
+			kind: "torchserve", url: "grpc://h", streaming: true,
+			want: "unary, expected outputs, streaming, request bodies",
+		},
+		{kind: "torchserve", url: "http://h", want: "unary, expected outputs, request bodies"},
 		{
 			kind: "torchserve", url: "http://h", streaming: true,
-			want: "(unary), (expected outputs), (streaming), (request bodies)",
+			want: "unary, expected outputs, streaming, request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "chat",
-			want: "(unary), (expected outputs), (token counts), (prompts), (chat)",
+			want: "unary, metadata, token counts, prompts, chat, request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "chat", streaming: true,
-			want: "(unary), (expected outputs), (streaming), (token events), (token counts), (prompts), (chat)",
+			want: "unary, metadata, streaming, token events, token counts, prompts, chat, request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "completions", streaming: true,
-			want: "(unary), (expected outputs), (streaming), (token events), (token counts), (prompts)",
+			want: "unary, metadata, streaming, token events, token counts, prompts, request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "embeddings",
-			want: "(unary), (expected outputs), (token counts), (prompts)",
+			want: "unary, metadata, token counts, prompts, request bodies",
 		},
-		{kind: "openai", url: "http://h", endpoint: "images", want: "(unary), (expected outputs), (prompts)"},
-		{kind: "grpc", url: "grpc://h", want: "(unary), (expected outputs), (request bodies)"},
+		{kind: "grpc", url: "grpc://h", want: "unary, expected outputs, request bodies"},
 		{
 			kind: "grpc", url: "grpc://h", streaming: true,
-			want: "(unary), (expected outputs), (streaming), (bidirectional stream), (request bodies)",
+			want: "unary, expected outputs, streaming, request bodies",
 		},
 		{
 			kind: "http", url: "http://h", streaming: true,
-			want: "(unary), (expected outputs), (streaming), (request bodies)",
+			want: "unary, expected outputs, streaming, request bodies",
 		},
 	} {
 		k := kind(t, row.kind)
@@ -163,11 +171,6 @@ func TestAbilities(t *testing.T) {
 			URL: row.url, Endpoint: row.endpoint, Streaming: row.streaming, Tokenizer: row.tokenizer,
 		})
 		words := a.Names()
-		for i, w := range words {
-			if k.Open == nil && k.Missing == "" || k.Later.Has(backends.AbilityOf(w)) {
-				words[i] = "(" + w + ")"
-			}
-		}
 		if got := strings.Join(words, ", "); got != row.want {
 			t.Errorf("%s %s %s streaming %v:\n got %s\nwant %s",
 				row.kind, row.url, row.endpoint, row.streaming, got, row.want)
@@ -182,6 +185,13 @@ func TestCheck(t *testing.T) {
 		target backends.Target
 		want   string
 	}{
+		{"kserve", backends.Target{URL: "http://h:1", Endpoint: "predict"}, ""},
+		{"kserve", backends.Target{URL: "grpc://h:1", Endpoint: "predict"}, "endpoint predict is HTTP"},
+		{
+			"kserve",
+			backends.Target{URL: "http://h:1", Endpoint: "predict", ModelVersion: "1"},
+			"no versions of models",
+		},
 		{"triton", backends.Target{URL: "grpc://h:1", Endpoint: "generate"}, "endpoint generate is HTTP"},
 		{"triton", backends.Target{URL: "http://h:1", Endpoint: "generate", Streaming: true}, ""},
 		{
@@ -197,18 +207,18 @@ func TestCheck(t *testing.T) {
 		{"triton", backends.Target{URL: "grpc://h:1", Endpoint: "infer", Streaming: true}, ""},
 		{
 			"openai",
-			backends.Target{Endpoint: "embeddings", Streaming: true},
+			backends.Target{URL: "http://h", Endpoint: "embeddings", Streaming: true},
 			"endpoint embeddings does not stream",
 		},
-		{"openai", backends.Target{Endpoint: "messages", Streaming: true}, ""},
-		{"grpc", backends.Target{}, "needs `method`"},
-		{"grpc", backends.Target{Method: "acme.Search/Query"}, ""},
-		{"grpc", backends.Target{Method: "/acme.Search/Query"}, ""},
-		{"grpc", backends.Target{Method: "Query"}, "must have the form package.Service/Method"},
-		{"grpc", backends.Target{Method: "a/b/c"}, "must have the form package.Service/Method"},
-		{"http", backends.Target{}, ""},
-		{"http", backends.Target{Method: "PATCH"}, ""},
-		{"http", backends.Target{Method: "get it"}, "is not an HTTP method"},
+		{"openai", backends.Target{URL: "http://h", Endpoint: "messages", Streaming: true}, ""},
+		{"grpc", backends.Target{URL: "grpc://h:1"}, "needs `method`"},
+		{"grpc", backends.Target{URL: "grpc://h:1", Method: "acme.Search/Query"}, ""},
+		{"grpc", backends.Target{URL: "grpc://h:1", Method: "/acme.Search/Query"}, ""},
+		{"grpc", backends.Target{URL: "grpc://h:1", Method: "Query"}, "must have the form package.Service/Method"},
+		{"grpc", backends.Target{URL: "grpc://h:1", Method: "a/b/c"}, "must have the form package.Service/Method"},
+		{"http", backends.Target{URL: "http://h"}, ""},
+		{"http", backends.Target{URL: "http://h", Method: "PATCH"}, ""},
+		{"http", backends.Target{URL: "http://h", Method: "get it"}, "is not an HTTP method"},
 	} {
 		err := kind(t, row.kind).Check(row.target)
 		if got := err != nil; got != (row.want != "") || got && !strings.Contains(err.Error(), row.want) {

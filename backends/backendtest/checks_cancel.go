@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 )
 
 // waitFor polls until is returns true; what describes the condition.
@@ -37,6 +38,7 @@ func checkCauses(t testing.TB, s Suite) {
 			backends.CauseTimeout: {backends.TimedOut, backends.Timeout},
 			backends.CauseDrain:   {backends.Stopped, backends.Incomplete},
 			backends.CauseStop:    {backends.Stopped, backends.Incomplete},
+			backends.CauseClosed:  {backends.Closed, 0},
 		} {
 			sample := p.send(b.call)
 			p.cancel(p.gen, why)
@@ -75,11 +77,12 @@ func checkCancelRaces(t testing.TB, s Suite) {
 	for _, m := range []mode{serial, parked} {
 		b := newBench(t, &s, None)
 		p := b.player(m)
+		p.do(b.call) // it may wait for a connection
 		start := p.clock.Now()
 		p.do(b.call)
 		took := min(max(2, p.clock.Now()-start), int64(2*time.Millisecond))
 		random := rand.New(rand.NewPCG(1, 2))
-		for range 300 {
+		for range cases.Count(100, 300) {
 			var wg sync.WaitGroup
 			gen, until := p.gen+1, p.clock.Now()+random.Int64N(2*took)
 			wg.Go(func() {

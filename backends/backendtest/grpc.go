@@ -37,8 +37,8 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 		Failure: func(n int) []string {
 			return []string{
 				ask,
-				fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" "grpc-status: 3" `+
-					`"grpc-message: %s"`, n, FailureText),
+				fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" `+
+					`"grpc-status: 3" "grpc-message: %s"`, n, FailureText),
 			}
 		},
 		Malformed: func(int) []string {

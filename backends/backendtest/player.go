@@ -129,8 +129,8 @@ func (p *player) checkSample(s *backends.Sample, gen uint32) {
 	stamps := []int64{s.Due, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte}
 	for _, at := range stamps[1:] {
 		if at != 0 && (at < s.Due || at > now) {
-			p.t.Errorf("stamps (due, send start, send end, first byte, last byte) %v are not between due and now %d",
-				stamps, now)
+			p.t.Errorf("stamps (due, send start, send end, first byte, last byte) %v "+
+				"are not between due and now %d", stamps, now)
 		}
 	}
 	if s.Gen != gen {

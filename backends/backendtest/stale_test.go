@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/kserve"
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
@@ -45,9 +46,11 @@ func leavers() map[string]func(t testing.TB) Server {
 // share.
 func TestStaleStress(t *testing.T) {
 	for name, server := range leavers() {
-		for _, shape := range []struct{ lanes, connections, requests int }{{1, 0, 500}, {8, 8, 1000}, {8, 0, 500}} {
+		for _, shape := range []struct{ lanes, connections, requests int }{
+			{1, 0, cases.Count(100, 500)}, {8, 8, cases.Count(200, 1000)}, {8, 0, cases.Count(100, 500)},
+		} {
 			for _, m := range []mode{serial, parked} {
-				if name == "close" && shape.connections > 0 && !testing.Short() {
+				if name == "close" && shape.connections > 0 && cases.All() && !testing.Short() {
 					shape.requests = 10_000
 				}
 				kind := map[mode]string{serial: "closed loop", parked: "open loop"}[m]

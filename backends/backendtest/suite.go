@@ -100,6 +100,7 @@ func Checks() []Check {
 	return append(checks,
 		Check{"stamps", checkStamps},
 		Check{"failure keeps the server's words", checkFailureText},
+		Check{"expected fields", checkFields},
 		Check{"no tls", checkTLS},
 		Check{"close after, one goroutine", func(t testing.TB, s Suite) { checkCloseAfter(t, s, serial) }},
 		Check{"close after, parked", func(t testing.TB, s Suite) { checkCloseAfter(t, s, parked) }},

@@ -10,11 +10,13 @@ const maxArrivals = 2 << 20
 
 // ring keeps the latest items, up to its limit.
 type ring[T any] struct {
+	mu    sync.Mutex
 	limit uint64
 	items []T
 	n     uint64 // items so far
 }
 
+// add adds an item. The caller holds r.mu.
 func (r *ring[T]) add(v T) {
 	if r.n < r.limit {
 		r.items = append(r.items, v)
@@ -24,7 +26,8 @@ func (r *ring[T]) add(v T) {
 	r.n++
 }
 
-// from returns a copy of the kept items from number n on, and the number of the first.
+// from returns a copy of the kept items from number n on, and the number of the first. The caller
+// holds r.mu.
 func (r *ring[T]) from(n uint64) ([]T, uint64) {
 	n = max(min(n, r.n), r.n-uint64(len(r.items)))
 	list := make([]T, 0, r.n-n)
@@ -34,15 +37,17 @@ func (r *ring[T]) from(n uint64) ([]T, uint64) {
 	return list, n
 }
 
-func (r *ring[T]) reset() { r.items, r.n = r.items[:0], 0 }
+func (r *ring[T]) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.items, r.n = r.items[:0], 0
+}
 
 // arrivals holds the times at which inference requests had been read, by the server's clock.
 type arrivals struct {
+	ring[int64]
 	clock clock
-
-	mu    sync.Mutex
-	ring  ring[int64] // of the server's clock
-	first int64       // of the server's clock
+	first int64 // time of the first arrival
 }
 
 // newArrivals reserves the whole ring at once: the kernel provides its pages on first use, and
@@ -56,10 +61,10 @@ func (a *arrivals) stamp() (now, first int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.clock.now()
-	if a.ring.n == 0 {
+	if a.n == 0 {
 		a.first = now
 	}
-	a.ring.add(now)
+	a.add(now)
 	return now, a.first
 }
 
@@ -77,10 +82,9 @@ type arrivalsPage struct {
 func (a *arrivals) page(from uint64) arrivalsPage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := a.ring.n
-	list, at := a.ring.from(from)
-	p := arrivalsPage{From: at, Next: n, Lost: at - min(from, n), Arrivals: list}
-	if n > 0 {
+	list, at := a.from(from)
+	p := arrivalsPage{From: at, Next: a.n, Lost: at - min(from, a.n), Arrivals: list}
+	if a.n > 0 {
 		p.OriginNS = a.clock.origin.Add(time.Duration(a.first)).UnixNano()
 	}
 	for i := range list {
@@ -94,17 +98,4 @@ func (a *arrivals) start() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.first
-}
-
-func (a *arrivals) count() uint64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.ring.n
-}
-
-func (a *arrivals) reset() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.ring.reset()
-	a.first = 0
 }

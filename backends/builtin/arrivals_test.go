@@ -90,7 +90,8 @@ func TestStatistics(t *testing.T) {
 	}
 	// HTTP shows the same numbers.
 	web := decode[statsReply](t, get(t, s.HTTPURL()+"/v2/models/identity/versions/1/stats").body)
-	shown, err := toMessage(web, &pb.ModelStatisticsResponse{})
+	var shown pb.ModelStatisticsResponse
+	_, err = toMessage(web, &shown)
 	same(t, err, shown.ModelStats[0], got)
 	all := decode[statsReply](t, get(t, s.HTTPURL()+"/v2/models/stats").body)
 	if len(all.ModelStats) != len(s.order) {
@@ -117,7 +118,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "all arrived", func() bool { return s.arrivals.count() >= 6 })
+	eventually(t, "all arrived", func() bool { return s.counts().Arrivals >= 6 })
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

@@ -69,30 +69,34 @@ func startFrom(ctx context.Context, in io.Reader) (*Server, error) {
 // Child is a server in a process of its own, and the pipes to it.
 type Child struct {
 	URLs
-	unhook     func() bool
-	cmd        *exec.Cmd
-	stdin      io.WriteCloser
-	stdout     io.ReadCloser
-	stderr     tail
-	exited     chan struct{} // closed when the process has been waited for
-	once       sync.Once
-	killed     bool
-	stopCalled atomic.Bool // stop was called: its end is expected
+	cmd    *exec.Cmd
+	cancel context.CancelFunc // asks the process to end
+	asked  atomic.Bool        // it was asked to: its end is expected
+	stdin  io.WriteCloser
+	stdout io.ReadCloser
+	stderr tail
+	exited chan struct{} // closed when the process has been waited for
 }
 
 // Spawn runs exe with args, which must call Main with the process's stdin and stdout, and waits
 // until it listens. The child also ends when ctx is done, and when this process dies for whatever
-// reason.
+// reason: its stdin is closed, and it is killed if it does not react.
 func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("write the server's configuration: %w", err)
 	}
-	p := &Child{cmd: exec.Command(exe, args...), exited: make(chan struct{})}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &Child{cmd: exec.CommandContext(ctx, exe, args...), cancel: cancel, exited: make(chan struct{})}
+	p.cmd.WaitDelay = stopLimit // also for a process that inherited its stderr
+	p.cmd.Cancel = func() error {
+		p.asked.Store(true)
+		return p.stdin.Close()
+	}
 	if err := p.start(); err != nil {
+		cancel()
 		return nil, fmt.Errorf("start the embedded server: %w", err)
 	}
-	p.unhook = context.AfterFunc(ctx, func() { _ = p.stop() })
 	if err := p.awaitReady(config); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), p.Stop())
 	}
@@ -111,7 +115,6 @@ func (p *Child) start() error {
 		return err
 	}
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = w, &p.stderr, childAttr()
-	p.cmd.WaitDelay = stopLimit // for a process that inherited its stderr
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -165,7 +168,7 @@ func (p *Child) awaitReady(config []byte) error {
 
 // explain ends the child and adds its error output, which is complete only then.
 func (p *Child) explain(err error) error {
-	err = errors.Join(err, p.stop())
+	err = errors.Join(err, p.Stop())
 	if text := p.stderr.String(); text != "" {
 		return fmt.Errorf("%w; it said: %s", err, text)
 	}
@@ -174,21 +177,9 @@ func (p *Child) explain(err error) error {
 
 // Stop ends the child and returns after its end. It may be called more than once.
 func (p *Child) Stop() error {
-	p.unhook()
-	return p.stop()
-}
-
-// stop closes stdin, waits, and kills a child that does not react.
-func (p *Child) stop() error {
-	p.once.Do(func() {
-		p.stopCalled.Store(true)
-		p.stdin.Close()
-		t := time.AfterFunc(stopLimit, func() { _ = p.cmd.Process.Kill() })
-		<-p.exited
-		p.killed = !t.Stop()
-	})
+	p.cancel()
 	<-p.exited
-	if p.killed {
+	if p.asked.Load() && !p.cmd.ProcessState.Exited() {
 		return fmt.Errorf("the embedded server did not end within %v and was killed", stopLimit)
 	}
 	return nil
@@ -202,7 +193,7 @@ func (p *Child) Ended() string {
 	default:
 		return ""
 	}
-	if p.stopCalled.Load() {
+	if p.asked.Load() {
 		return ""
 	}
 	return p.cmd.ProcessState.String()

@@ -36,20 +36,15 @@ func messageClasses(p map[string]*pb.InferParameter) (uint32, error) {
 	return 0, invalid("invalid value type for 'classification' parameter, expected int64_param")
 }
 
-// ordered gives the elements of a tensor as text, and compares two of them by index.
-type ordered struct {
-	text    func(i int) string
-	greater func(i, j int) int // as cmp.Compare(j, i)
-}
-
 // classify replaces an output by classes: for each item of a batch its largest values, the largest
 // first, as "value:index". Equal values keep their order.
-func (s *Server) classify(m *model, t tensor, classes uint32) (tensor, error) {
+func classify(m *model, t tensor, classes uint32) (tensor, error) {
 	if t.typ.order == nil {
 		return t, invalid("class result not available for output due to unsupported type '%s'", t.typ.name)
 	}
-	order, batch, each := t.typ.order(t.data), int64(1), t.shape
-	out := tensor{name: t.name, typ: s.types["BYTES"]}
+	text, compare := t.typ.order(t.data)
+	batch, each := int64(1), t.shape
+	out := tensor{name: t.name, typ: typeOf("BYTES")}
 	if m.maxBatch > 0 {
 		batch, each = t.shape[0], t.shape[1:]
 		out.shape = append(out.shape, batch)
@@ -66,9 +61,9 @@ func (s *Server) classify(m *model, t tensor, classes uint32) (tensor, error) {
 		for i := range index {
 			index[i] = from + i
 		}
-		slices.SortStableFunc(index, order.greater)
+		slices.SortStableFunc(index, compare)
 		for _, i := range index[:n] {
-			out.data = appendBytes(out.data, fmt.Sprintf("%s:%d", order.text(i), i-from))
+			out.data = appendBytes(out.data, fmt.Sprintf("%s:%d", text(i), i-from))
 		}
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package builtin
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,11 @@ type Config struct {
 	Reset    float64       `json:"reset,omitempty"`  // ratio of requests whose connection is reset
 	Stall    *Stall        `json:"stall,omitempty"`
 	SlowBody time.Duration `json:"slow_body_ns,omitempty"` // between a reply's head and its body
+
+	TTFT       *Dist       `json:"ttft,omitempty"` // of the text models; nil: 20 ms
+	ITL        *Dist       `json:"itl,omitempty"`  // nil: 5 ms
+	Generation *Generation `json:"generation,omitempty"`
+	APIKey     string      `json:"api_key,omitempty"` // of the OpenAI API; empty: everyone may use it
 
 	// Seed makes the drawn service times and faults repeatable, in the order of executions and
 	// arrivals.
@@ -77,13 +83,21 @@ func (c Config) validate() error {
 	}
 	if s := c.Stall; s != nil {
 		if s.At < 0 || s.For < 0 || s.Every < 0 || (s.Every > 0 && s.Every <= s.For) {
-			return fmt.Errorf("stall at %v for %v every %v: times must not be negative and every longer than for",
-				s.At, s.For, s.Every)
+			return fmt.Errorf("stall at %v for %v every %v: times must not be negative "+
+				"and every longer than for", s.At, s.For, s.Every)
 		}
 	}
-	if c.ServiceTime != nil {
-		if err := c.ServiceTime.validate(); err != nil {
-			return fmt.Errorf("service_time: %w", err)
+	for i, d := range []*Dist{c.ServiceTime, c.TTFT, c.ITL} {
+		if d == nil {
+			continue
+		}
+		if err := d.validate(); err != nil {
+			return fmt.Errorf("%s: %w", strings.Fields("service_time ttft itl")[i], err)
+		}
+	}
+	if c.Generation != nil {
+		if err := c.Generation.validate(); err != nil {
+			return fmt.Errorf("generation: %w", err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -75,7 +76,7 @@ func (s *Server) counts() countReply {
 	s.counter.mu.Lock()
 	defer s.counter.mu.Unlock()
 	return countReply{
-		Sequences: q, Arrivals: s.arrivals.count(), Connections: s.counter.connections,
+		Sequences: q, Arrivals: s.arrivals.page(math.MaxUint64).Next, Connections: s.counter.connections,
 		Results: s.counter.results,
 	}
 }
@@ -90,6 +91,7 @@ func (s *Server) reset() {
 		m.queue.reseed(m.random(s.config.Seed))
 		m.sequences.reset()
 	}
+	s.text.reset()
 	s.counter.mu.Lock()
 	s.counter.results, s.counter.connections = resultCounts{}, connectionCounts{}
 	s.counter.mu.Unlock()

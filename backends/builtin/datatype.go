@@ -6,52 +6,72 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"strconv"
 )
 
 // datatype is one KServe v2 element type. Raw data is little-endian and row-major; each BYTES
 // element starts with its length in 4 bytes.
 type datatype struct {
-	name   string // in the inference protocol
-	config string // in the model configuration
-	size   int64  // of an element in bytes; 0: BYTES
+	name string // in the inference protocol
+	size int64  // of an element in bytes; 0: BYTES
 	// decode converts a flat JSON array to raw data, encode does the opposite. nil: the type has no
 	// JSON form.
 	decode func(json.RawMessage) (raw []byte, n int64, err error)
 	encode func(raw []byte) (json.RawMessage, error)
-	order  func(raw []byte) ordered // of the elements; nil: the type has none
+	// order gives the elements as text, and compares two of them by index, the greater first; nil: the
+	// type has no order.
+	order func(raw []byte) (text func(i int) string, compare func(i, j int) int)
 }
 
 // datatypes lists every type in the configuration's numbering.
-func datatypes() []*datatype {
-	// []uint8 would become base64, so it converts through 16 bits.
-	uint8s := number[uint8]("UINT8", "%d")
-	uint8s.decode, uint8s.encode = decodeUint8, encodeUint8
-	return []*datatype{
-		{"BOOL", "TYPE_BOOL", 1, decodeAs[bool], encodeAs[bool], nil},
-		uint8s, number[uint16]("UINT16", "%d"), number[uint32]("UINT32", "%d"),
-		number[uint64]("UINT64", "%d"),
-		number[int8]("INT8", "%d"), number[int16]("INT16", "%d"), number[int32]("INT32", "%d"),
-		number[int64]("INT64", "%d"),
-		{"FP16", "TYPE_FP16", 2, nil, nil, nil},
-		number[float32]("FP32", "%f"), number[float64]("FP64", "%f"),
-		{"BYTES", "TYPE_STRING", 0, decodeBytes, encodeBytes, nil},
-		{"BF16", "TYPE_BF16", 2, nil, nil, nil},
+var datatypes = []*datatype{
+	{name: "BOOL", size: 1, decode: decodeAs[bool], encode: encodeAs[bool]},
+	number[uint8Number]("UINT8", "%d"), number[uint16]("UINT16", "%d"), number[uint32]("UINT32", "%d"),
+	number[uint64]("UINT64", "%d"),
+	number[int8]("INT8", "%d"), number[int16]("INT16", "%d"), number[int32]("INT32", "%d"),
+	number[int64]("INT64", "%d"),
+	{name: "FP16", size: 2},
+	number[float32]("FP32", "%f"), number[float64]("FP64", "%f"),
+	{name: "BYTES", decode: decodeBytes, encode: encodeBytes},
+	{name: "BF16", size: 2},
+}
+
+// typeOf returns the type of a name in the inference protocol; nil: there is none.
+func typeOf(name string) *datatype {
+	for _, t := range datatypes {
+		if t.name == name {
+			return t
+		}
 	}
+	return nil
+}
+
+// uint8Number is a uint8 whose lists are lists of numbers in JSON, not base64.
+type uint8Number uint8
+
+// MarshalJSON implements json.Marshaler.
+func (b uint8Number) MarshalJSON() ([]byte, error) {
+	return strconv.AppendUint(nil, uint64(b), 10), nil
 }
 
 // number returns the datatype of T, whose values classes show in a format: floats with six
 // decimals, as Triton does.
 func number[T cmp.Ordered](name, format string) *datatype {
-	var one T
-	order := func(raw []byte) ordered {
+	order := func(raw []byte) (text func(i int) string, compare func(i, j int) int) {
 		v := fromRaw[T](raw)
-		return ordered{
-			text:    func(i int) string { return fmt.Sprintf(format, v[i]) },
-			greater: func(i, j int) int { return cmp.Compare(v[j], v[i]) },
-		}
+		return func(i int) string { return fmt.Sprintf(format, v[i]) },
+			func(i, j int) int { return cmp.Compare(v[j], v[i]) }
 	}
-	return &datatype{name, "TYPE_" + name, int64(binary.Size(one)), decodeAs[T], encodeAs[T], order}
+	var one T
+	return &datatype{name, int64(binary.Size(one)), decodeAs[T], encodeAs[T], order}
+}
+
+// config returns the type's name in the model configuration.
+func (t *datatype) config() string {
+	if t.name == "BYTES" {
+		return "TYPE_STRING"
+	}
+	return "TYPE_" + t.name
 }
 
 // fromRaw returns the elements of raw data.
@@ -64,6 +84,9 @@ func fromRaw[T any](raw []byte) []T {
 
 func decodeAs[T any](data json.RawMessage) ([]byte, int64, error) {
 	var v []T
+	if data[0] != '[' { // of bytes base64 would do
+		return nil, 0, errors.New("it is not a list")
+	}
 	if err := json.Unmarshal(data, &v); err != nil {
 		return nil, 0, err
 	}
@@ -72,29 +95,6 @@ func decodeAs[T any](data json.RawMessage) ([]byte, int64, error) {
 }
 
 func encodeAs[T any](raw []byte) (json.RawMessage, error) { return json.Marshal(fromRaw[T](raw)) }
-
-func decodeUint8(data json.RawMessage) ([]byte, int64, error) {
-	var v []uint16
-	if err := json.Unmarshal(data, &v); err != nil {
-		return nil, 0, err
-	}
-	raw := make([]byte, len(v))
-	for i, x := range v {
-		if x > math.MaxUint8 {
-			return nil, 0, fmt.Errorf("%d does not fit UINT8", x)
-		}
-		raw[i] = byte(x)
-	}
-	return raw, int64(len(v)), nil
-}
-
-func encodeUint8(raw []byte) (json.RawMessage, error) {
-	v := make([]uint16, len(raw))
-	for i, x := range raw {
-		v[i] = uint16(x)
-	}
-	return json.Marshal(v)
-}
 
 func decodeBytes(data json.RawMessage) ([]byte, int64, error) {
 	var v []string

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"iter"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -43,28 +42,28 @@ func (s responseStep) wait(ctx context.Context) error {
 //	repeat_error       as repeat_decoupled, with an error for the last response
 //	repeat_break       with a connection reset instead
 //	repeat_hang        with all responses, and no end
-func decoupled(types map[string]*datatype) []*model {
+func decoupled() []*model {
+	int32s, uint32s, texts := typeOf("INT32"), typeOf("UINT32"), typeOf("BYTES")
 	repeat := func(name string, last action) *model {
 		return &model{
 			name: name, count: 1, run: func(in []tensor) []tensor { return in },
 			inputs: []spec{
-				{"IN", types["INT32"], []int64{-1}},
-				{"DELAY", types["UINT32"], []int64{-1}},
-				{"WAIT", types["UINT32"], []int64{1}},
+				{"IN", int32s, []int64{-1}}, {"DELAY", uint32s, []int64{-1}}, {"WAIT", uint32s, []int64{1}},
 			},
-			outputs: []spec{{"OUT", types["INT32"], []int64{1}}, {"IDX", types["UINT32"], []int64{1}}},
-			moves:   func(in []tensor) iter.Seq[responseStep] { return repeated(in, types, last) },
+			outputs: []spec{{"OUT", int32s, []int64{1}}, {"IDX", uint32s, []int64{1}}},
+			moves:   func(in []tensor) iter.Seq[responseStep] { return repeated(in, last) },
 		}
 	}
 	tokens := &model{
-		name: "tokens_decoupled", count: 1, run: func(in []tensor) []tensor { return in }, optional: 2,
+		name: "tokens_decoupled", count: 1, run: func(in []tensor) []tensor { return in }, optional: 3,
 		inputs: []spec{
-			{"text_input", types["BYTES"], []int64{1}},
-			{"max_tokens", types["INT32"], []int64{1}},
-			{"stream", types["BOOL"], []int64{1}},
+			{"text_input", texts, []int64{1}},
+			{"max_tokens", int32s, []int64{1}},
+			{"stream", typeOf("BOOL"), []int64{1}},
+			{"min_length", int32s, []int64{1}}, // there are never fewer than max_tokens
 		},
-		outputs: []spec{{"text_output", types["BYTES"], []int64{1}}},
-		moves:   func(in []tensor) iter.Seq[responseStep] { return words(in, types["BYTES"]) },
+		outputs: []spec{{"text_output", texts, []int64{1}}},
+		moves:   words,
 	}
 	return []*model{
 		repeat("repeat_decoupled", respond), tokens,
@@ -73,7 +72,7 @@ func decoupled(types map[string]*datatype) []*model {
 }
 
 // repeated yields one step for each element of in[0].
-func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[responseStep] {
+func repeated(in []tensor, last action) iter.Seq[responseStep] {
 	values, delays, wait := in[0].data, in[1].data, in[2].data
 	le := binary.LittleEndian
 	return func(yield func(responseStep) bool) {
@@ -87,11 +86,8 @@ func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[res
 				s.act = last
 			}
 			s.out = []tensor{
-				{name: "OUT", typ: types["INT32"], shape: []int64{1}, data: values[i : i+4]},
-				{
-					name: "IDX", typ: types["UINT32"], shape: []int64{1},
-					data: le.AppendUint32(nil, uint32(i/4)),
-				},
+				{"OUT", in[0].typ, []int64{1}, values[i : i+4]},
+				{"IDX", in[1].typ, []int64{1}, le.AppendUint32(nil, uint32(i/4))},
 			}
 			if !yield(s) {
 				return
@@ -111,7 +107,7 @@ const (
 
 // words yields max_tokens (in[1], 8 if absent) words of in[0], one by one or, if stream (in[2]) is
 // false, as one text.
-func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
+func words(in []tensor) iter.Seq[responseStep] {
 	text := string(in[0].data[min(4, len(in[0].data)):])
 	n := 8
 	if in[1].typ != nil {
@@ -123,7 +119,7 @@ func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 		list = []string{"token"}
 	}
 	response := func(after time.Duration, text string) responseStep {
-		out := tensor{name: "text_output", typ: typ, shape: []int64{1}, data: appendBytes(nil, text)}
+		out := tensor{"text_output", in[0].typ, []int64{1}, appendBytes(nil, text)}
 		return responseStep{after: after, out: []tensor{out}}
 	}
 	return func(yield func(responseStep) bool) {
@@ -156,32 +152,25 @@ const maxSendings = 64 << 10
 
 // responseTimes holds the true times of responses, by the server's clock.
 type responseTimes struct {
+	ring[responseTime]
 	clock clock
-	mu    sync.Mutex
-	ring  ring[responseTime]
 }
 
 // note records a response that is being sent now.
 func (s *responseTimes) note(id string, index int, arrived int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ring.add(responseTime{ID: id, Index: index, Arrived: arrived, Sent: s.clock.now()})
+	s.add(responseTime{ID: id, Index: index, Arrived: arrived, Sent: s.clock.now()})
 }
 
 // list returns the recorded responses, oldest first, as times since first.
 func (s *responseTimes) list(first int64) []responseTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list, _ := s.ring.from(0)
+	list, _ := s.from(0)
 	for i := range list {
 		list[i].Arrived -= first
 		list[i].Sent -= first
 	}
 	return list
-}
-
-func (s *responseTimes) reset() {
-	s.mu.Lock()
-	s.ring.reset()
-	s.mu.Unlock()
 }

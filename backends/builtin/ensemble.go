@@ -5,11 +5,8 @@ import "context"
 // step is one call of an ensemble. The maps lead from the called model's names to names inside the
 // ensemble: its own inputs, the outputs of earlier steps, its outputs.
 type step struct {
-	model string
-	in    map[string]string
-	out   map[string]string
-
-	called *model
+	called  *model
+	in, out map[string]string
 }
 
 // ensemble returns a model that adds and subtracts the outputs of simple: SUM = 2·INPUT0, DIFF =
@@ -23,14 +20,14 @@ func ensemble(simple *model) *model {
 		},
 		steps: []step{
 			{
-				model: simple.name, called: simple,
-				in:  map[string]string{"INPUT0": "INPUT0", "INPUT1": "INPUT1"},
-				out: map[string]string{"OUTPUT0": "sum", "OUTPUT1": "difference"},
+				simple,
+				map[string]string{"INPUT0": "INPUT0", "INPUT1": "INPUT1"},
+				map[string]string{"OUTPUT0": "sum", "OUTPUT1": "difference"},
 			},
 			{
-				model: simple.name, called: simple,
-				in:  map[string]string{"INPUT0": "sum", "INPUT1": "difference"},
-				out: map[string]string{"OUTPUT0": "SUM", "OUTPUT1": "DIFF"},
+				simple,
+				map[string]string{"INPUT0": "sum", "INPUT1": "difference"},
+				map[string]string{"OUTPUT0": "SUM", "OUTPUT1": "DIFF"},
 			},
 		},
 	}
@@ -56,9 +53,8 @@ func (m *model) compose(ctx context.Context, r *inference, j *job) error {
 			return err
 		}
 		for _, out := range inner.out {
-			name := s.out[out.name]
-			out.name = name
-			known[name] = out
+			out.name = s.out[out.name]
+			known[out.name] = out
 		}
 	}
 	for _, out := range m.outputs {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // accepts compressed calls, whose replies are compressed too
@@ -17,75 +18,94 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// grpcService is the gRPC side of the server.
-type grpcService struct {
-	pb.UnimplementedGRPCInferenceServiceServer
-	*Server
+// service describes the gRPC side of the server.
+func (s *Server) service() *grpc.ServiceDesc {
+	return &grpc.ServiceDesc{
+		ServiceName: pb.GRPCInferenceService_ServiceDesc.ServiceName,
+		Streams: []grpc.StreamDesc{{
+			StreamName: "ModelStreamInfer", ServerStreams: true, ClientStreams: true,
+			Handler: func(_ any, stream grpc.ServerStream) error { return s.inferStream(stream) },
+		}},
+		Methods: slices.Concat(s.sharedMethods(), s.repositoryMethods(), []grpc.MethodDesc{
+			unary("ServerLive", func(*pb.ServerLiveRequest) (proto.Message, error) {
+				return &pb.ServerLiveResponse{Live: true}, nil
+			}),
+			unary("ServerReady", func(*pb.ServerReadyRequest) (proto.Message, error) {
+				return &pb.ServerReadyResponse{Ready: true}, nil
+			}),
+			unary("ServerMetadata", func(*pb.ServerMetadataRequest) (proto.Message, error) {
+				return toMessage(aboutServer, &pb.ServerMetadataResponse{})
+			}),
+			unary("ModelReady", func(r *pb.ModelReadyRequest) (proto.Message, error) {
+				_, err := s.find(r.Name, r.Version)
+				return &pb.ModelReadyResponse{Ready: err == nil}, nil
+			}),
+			unary("ModelMetadata", func(r *pb.ModelMetadataRequest) (proto.Message, error) {
+				return s.about(r, (*model).metadata, &pb.ModelMetadataResponse{})
+			}),
+			unary("ModelConfig", func(r *pb.ModelConfigRequest) (proto.Message, error) {
+				view := func(m *model) any { return object{"config": m.configuration()} }
+				return s.about(r, view, &pb.ModelConfigResponse{})
+			}),
+			unary("ModelStatistics", func(r *pb.ModelStatisticsRequest) (proto.Message, error) {
+				if r.Name == "" {
+					return toMessage(s.allStats(), &pb.ModelStatisticsResponse{})
+				}
+				return s.about(r, (*model).statistics, &pb.ModelStatisticsResponse{})
+			}),
+			{MethodName: "ModelInfer", Handler: s.inferUnary},
+		}),
+	}
+}
+
+// unary describes a method with one request, of type Q, and one reply.
+func unary[Q any, P interface {
+	*Q
+	proto.Message
+}](name string, answer func(P) (proto.Message, error)) grpc.MethodDesc {
+	return grpc.MethodDesc{MethodName: name, Handler: func(
+		_ any, _ context.Context, read func(any) error, _ grpc.UnaryServerInterceptor,
+	) (any, error) {
+		request := P(new(Q))
+		if err := read(request); err != nil {
+			return nil, err
+		}
+		return answer(request)
+	}}
 }
 
 // toMessage fills a message from the value that HTTP sends as JSON, whose members have the names of
 // the message's fields.
-func toMessage[M proto.Message](from any, to M) (M, error) {
+func toMessage(from any, to proto.Message) (proto.Message, error) {
 	text, err := json.Marshal(from)
 	if err != nil {
-		return to, err
+		return nil, err
 	}
 	return to, protojson.Unmarshal(text, to)
 }
 
-// about fills a message from a view of a model.
-func about[M proto.Message](s *Server, name, v string, view func(*model) any, to M) (M, error) {
-	m, err := s.find(name, v)
+// about fills a message from a view of the model that a request names.
+func (s *Server) about(
+	r interface {
+		GetName() string
+		GetVersion() string
+	}, view func(*model) any, to proto.Message,
+) (proto.Message, error) {
+	m, err := s.find(r.GetName(), r.GetVersion())
 	if err != nil {
-		return to, err
+		return nil, err
 	}
 	return toMessage(view(m), to)
 }
 
-func (grpcService) ServerLive(context.Context, *pb.ServerLiveRequest) (*pb.ServerLiveResponse, error) {
-	return &pb.ServerLiveResponse{Live: true}, nil
-}
-
-func (grpcService) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerReadyResponse, error) {
-	return &pb.ServerReadyResponse{Ready: true}, nil
-}
-
-func (s grpcService) ModelReady(_ context.Context, r *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
-	_, err := s.find(r.Name, r.Version)
-	return &pb.ModelReadyResponse{Ready: err == nil}, nil
-}
-
-func (grpcService) ServerMetadata(
-	context.Context, *pb.ServerMetadataRequest,
-) (*pb.ServerMetadataResponse, error) {
-	return toMessage(metadataOfServer(), &pb.ServerMetadataResponse{})
-}
-
-func (s grpcService) ModelMetadata(
-	_ context.Context, r *pb.ModelMetadataRequest,
-) (*pb.ModelMetadataResponse, error) {
-	return about(s.Server, r.Name, r.Version, (*model).metadata, &pb.ModelMetadataResponse{})
-}
-
-func (s grpcService) ModelConfig(
-	_ context.Context, r *pb.ModelConfigRequest,
-) (*pb.ModelConfigResponse, error) {
-	config, err := about(s.Server, r.Name, r.Version, (*model).configuration, &pb.ModelConfig{})
-	return &pb.ModelConfigResponse{Config: config}, err
-}
-
-func (s grpcService) ModelStatistics(
-	_ context.Context, r *pb.ModelStatisticsRequest,
-) (*pb.ModelStatisticsResponse, error) {
-	if r.Name == "" {
-		return toMessage(s.allStats(), &pb.ModelStatisticsResponse{})
+// inferUnary is the handler of ModelInfer.
+func (s *Server) inferUnary(
+	_ any, ctx context.Context, read func(any) error, _ grpc.UnaryServerInterceptor,
+) (any, error) {
+	r := &pb.ModelInferRequest{}
+	if err := read(r); err != nil {
+		return nil, err
 	}
-	return about(s.Server, r.Name, r.Version, (*model).statistics, &pb.ModelStatisticsResponse{})
-}
-
-func (s grpcService) ModelInfer(
-	ctx context.Context, r *pb.ModelInferRequest,
-) (*pb.ModelInferResponse, error) {
 	use := s.use()
 	defer use.done()
 	inf, err := s.inferMessage(ctx, r, use, nil, false)
@@ -105,20 +125,18 @@ func (s grpcService) ModelInfer(
 
 // inferMessage runs a request, alone or of a stream, whose bytes count in use. On errReset it has
 // reset the connection.
-func (s grpcService) inferMessage(
+func (s *Server) inferMessage(
 	ctx context.Context, r *pb.ModelInferRequest, use *resources, turn *streamOrder, streamed bool,
 ) (*inference, error) {
 	if !use.reserve(int64(proto.Size(r))) {
-		err := errBusy()
-		s.count(err)
-		return nil, err
+		s.count(errBusy)
+		return nil, errBusy
 	}
 	inf, err := s.infer(ctx, r.ModelName, r.ModelVersion, func(m *model) (*inference, error) {
 		if m.moves != nil && !streamed {
 			return nil, notUnary("ModelInfer RPC")
 		}
-		inf := &inference{id: r.Id, turn: turn}
-		return inf, s.parseMessage(r, inf, use)
+		return parseMessage(r, &inference{id: r.Id, turn: turn}, use)
 	})
 	if errors.Is(err, errReset) {
 		resetGRPCPeer(ctx)
@@ -135,7 +153,7 @@ func resetGRPCPeer(ctx context.Context) {
 	}
 }
 
-// deflated decodes gRPC's deflate, for which grpc-go has no registered coding.
+// deflated decodes gRPC's deflate, for which grpc-go has no registered coding; replies are not compressed.
 type deflated struct{}
 
 // Type returns the name of the coding.
@@ -148,9 +166,4 @@ func (deflated) Do(r io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	return io.ReadAll(io.LimitReader(z, maxBody+1))
-}
-
-// deflateOption accepts deflated requests; their replies are not compressed.
-func deflateOption() grpc.ServerOption {
-	return grpc.RPCDecompressor(deflated{}) //nolint:staticcheck // its replacement is a registry of the process
 }

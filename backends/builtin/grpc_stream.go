@@ -11,22 +11,16 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// Parameters of a stream's messages, named as in Triton.
-const (
-	wantFinal = "triton_enable_empty_final_response"
-	isFinal   = "triton_final_response"
-)
-
 // streamSender sends the messages of one stream, one at a time.
 type streamSender struct {
 	mu     sync.Mutex
-	stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]
+	stream grpc.ServerStream
 }
 
 func (o *streamSender) send(m *pb.ModelStreamInferResponse) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.stream.Send(m)
+	return o.stream.SendMsg(m)
 }
 
 // streamOrder keeps the arrival order of sequence steps on a stream, until each has changed its
@@ -61,19 +55,17 @@ func (t *streamOrder) next(r *pb.ModelInferRequest) (of, last *streamOrder) {
 	return of, of
 }
 
-// ModelStreamInfer answers requests as they arrive, each when it is ready; an error of one of them
-// is a message.
-func (s grpcService) ModelStreamInfer(
-	stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse],
-) error {
+// inferStream is the handler of ModelStreamInfer. It answers requests as they arrive, each when it is
+// ready; an error of one of them is a message.
+func (s *Server) inferStream(stream grpc.ServerStream) error {
 	ctx, leave := context.WithCancel(stream.Context())
 	defer leave()
 	out := &streamSender{stream: stream}
 	var all sync.WaitGroup
 	var last *streamOrder
 	for {
-		r, err := stream.Recv()
-		if err != nil {
+		r := &pb.ModelInferRequest{}
+		if err := stream.RecvMsg(r); err != nil {
 			if !errors.Is(err, io.EOF) {
 				leave()
 			}
@@ -84,85 +76,46 @@ func (s grpcService) ModelStreamInfer(
 		of, last = last.next(r)
 		all.Go(func() {
 			defer of.done()
-			s.streamed(ctx, out, r, of)
+			if err := s.streamed(ctx, out, r, of); err != nil && !errors.Is(err, errReset) {
+				_ = out.send(&pb.ModelStreamInferResponse{
+					ErrorMessage: asFailure(err).text, InferResponse: &pb.ModelInferResponse{Id: r.Id},
+				})
+			}
 		})
 	}
 }
 
-// streamed answers one request of a stream.
-func (s grpcService) streamed(
+// streamed answers one request of a stream: with its responses, of which the only one of a model that
+// is not decoupled is final, and for a decoupled model with the end of the request, if the request
+// asks for it.
+func (s *Server) streamed(
 	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, turn *streamOrder,
-) {
+) error {
 	use := s.use()
 	defer use.done()
 	inf, err := s.inferMessage(ctx, r, use, turn, true)
-	switch {
-	case errors.Is(err, errReset):
-	case err != nil:
-		out.fail(r, err)
-	case inf.model.moves == nil:
-		s.sendings.note(r.Id, 0, inf.arrived)
-		_ = out.respond(r, inf, inf.results, true, use) // a stream that is gone ends by itself
-	default:
-		s.play(ctx, out, r, inf, use)
-	}
-}
-
-// play sends the responses of a decoupled model, then the end of the request, if the request asks
-// for it.
-func (s grpcService) play(
-	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, inf *inference, use *resources,
-) {
-	index := 0
-	for st := range inf.model.moves(inf.results) {
-		if st.wait(ctx) != nil {
-			return
-		}
-		switch st.act {
-		case fail:
-			out.fail(r, simulated(r.Id, inf.model.name))
-			return
-		case cutOff:
-			resetGRPCPeer(ctx)
-			return
-		case respond, hang: // hang waits until the request is gone
-		}
-		wanted, err := s.wanted(inf, st.out)
-		if err != nil {
-			out.fail(r, err)
-			return
-		}
-		s.sendings.note(r.Id, index, inf.arrived)
-		if out.respond(r, inf, wanted, false, use) != nil {
-			return
-		}
-		index++
-	}
-	if r.Parameters[wantFinal].GetBoolParam() {
-		_ = out.respond(r, inf, nil, true, use)
-	}
-}
-
-// fail sends an error about a request.
-func (o *streamSender) fail(r *pb.ModelInferRequest, err error) {
-	_ = o.send(&pb.ModelStreamInferResponse{
-		ErrorMessage: asFailure(err).text, InferResponse: &pb.ModelInferResponse{Id: r.Id},
-	})
-}
-
-// respond sends a response, or the end of a request.
-func (o *streamSender) respond(
-	r *pb.ModelInferRequest, inf *inference, out []tensor, final bool, use *resources,
-) error {
-	reply, err := inf.message(out, use)
 	if err != nil {
-		o.fail(r, err)
 		return err
 	}
-	reply.Parameters = map[string]*pb.InferParameter{
-		isFinal: {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: final}},
+	answer := func(tensors []tensor, final bool) error {
+		reply, err := inf.message(tensors, use)
+		if err != nil {
+			return err
+		}
+		reply.Parameters = map[string]*pb.InferParameter{
+			"triton_final_response": {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: final}},
+		}
+		return out.send(&pb.ModelStreamInferResponse{InferResponse: reply})
 	}
-	return o.send(&pb.ModelStreamInferResponse{InferResponse: reply})
+	decoupled := inf.model.moves != nil
+	err = s.play(ctx, inf, func(tensors []tensor) error { return answer(tensors, !decoupled) })
+	switch {
+	case errors.Is(err, errReset):
+		resetGRPCPeer(ctx)
+	case err == nil && decoupled && r.Parameters["triton_enable_empty_final_response"].GetBoolParam():
+		return answer(nil, true)
+	}
+	return err
 }
 
 // message returns a reply with outputs, in it or in the shared memory that the request names for

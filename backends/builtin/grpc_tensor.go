@@ -7,14 +7,14 @@ import (
 )
 
 // parseMessage parses a gRPC request, whose tensors are either all raw or all typed, except those
-// in shared memory.
-func (s *Server) parseMessage(r *pb.ModelInferRequest, inf *inference, use *resources) error {
+// in shared memory, into inf.
+func parseMessage(r *pb.ModelInferRequest, inf *inference, use *resources) (*inference, error) {
 	raw, sent := r.RawInputContents, 0
 	inf.inputs = make([]tensor, len(r.Inputs))
 	for i, in := range r.Inputs {
-		t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
+		t := tensor{name: in.Name, typ: typeOf(in.Datatype), shape: in.Shape}
 		if t.typ == nil {
-			return invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
+			return nil, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
 		}
 		at := placeOf(in.Parameters)
 		var err error
@@ -22,8 +22,8 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, inf *inference, use *reso
 		case at.region != "":
 			t.data, err = use.input(at)
 		case len(raw) > 0 && in.Contents != nil:
-			err = invalid("contents field must not be specified when using raw_input_contents for '%s' for model '%s'",
-				in.Name, r.ModelName)
+			err = invalid("contents field must not be specified when using raw_input_contents "+
+				"for '%s' for model '%s'", in.Name, r.ModelName)
 		case len(raw) > 0:
 			if sent < len(raw) {
 				t.data = raw[sent]
@@ -33,17 +33,17 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, inf *inference, use *reso
 			err = t.fromContents(in.Contents)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		inf.inputs[i] = t
 	}
 	if len(raw) != sent && len(raw) > 0 {
-		return invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'",
+		return nil, invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'",
 			sent, len(raw), r.ModelName)
 	}
 	var err error
 	if inf.sequence, err = messageStep(r.Parameters); err != nil {
-		return err
+		return nil, err
 	}
 	for _, o := range r.Outputs {
 		classes, err := messageClasses(o.Parameters)
@@ -51,10 +51,10 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, inf *inference, use *reso
 			err = inf.want(o.Name, classes, placeOf(o.Parameters), use)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return inf, nil
 }
 
 // fromContents sets t's data from the typed list of its datatype.

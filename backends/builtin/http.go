@@ -7,26 +7,20 @@ import (
 	"strconv"
 )
 
-// serverName and serverVersion are shown in the metadata.
-const (
-	serverName    = "sluice-builtin"
-	serverVersion = "1"
-)
+// object is a JSON object.
+type object = map[string]any
 
-// extensions returns the protocol extensions that both protocols serve.
-func extensions() []string {
-	return []string{
-		"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository",
-		"trace",
-		"logging", "system_shared_memory",
-	}
-}
+// aboutServer is the metadata of the server, with the extensions that both protocols serve.
+var aboutServer = object{"name": "sluice-builtin", "version": "1", "extensions": []string{
+	"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace",
+	"logging", "system_shared_memory",
+}}
 
 // routes returns the inference endpoints, with and without a model version.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	empty := func(*http.Request) (any, error) { return nil, nil }
-	about := func(*http.Request) (any, error) { return metadataOfServer(), nil }
+	about := func(*http.Request) (any, error) { return aboutServer, nil }
 	serveJSON(mux, "GET /v2/health/live", empty)
 	serveJSON(mux, "GET /v2/health/ready", empty)
 	serveJSON(mux, "GET /v2", about)
@@ -35,10 +29,14 @@ func (s *Server) routes() *http.ServeMux {
 	serveJSON(mux, "POST /v2/repository/index", s.httpIndex)
 	for verb, loaded := range map[string]bool{"load": true, "unload": false} {
 		serveJSON(mux, "POST /v2/repository/models/{model}/"+verb, func(r *http.Request) (any, error) {
-			return nil, s.load(r.PathValue("model"), loaded)
+			config, err := readConfig(r)
+			if err != nil {
+				return nil, err
+			}
+			return nil, s.load(r.PathValue("model"), loaded, config)
 		})
 	}
-	for path, group := range map[string]*settings{"/v2/trace/setting": s.trace, "/v2/logging": s.logs} {
+	for path, group := range map[string]*settings{"/v2/trace/setting": &s.trace, "/v2/logging": &s.logs} {
 		serveJSON(mux, "GET "+path, group.httpSettings)
 		serveJSON(mux, "POST "+path, group.httpSettings)
 	}
@@ -61,6 +59,9 @@ func (s *Server) routes() *http.ServeMux {
 		mux.HandleFunc("POST "+base+"/generate_stream", refusing(s.httpGenerateStream))
 	}
 	s.sharedRoutes(mux)
+	s.text.routes(mux)
+	s.torchRoutes(mux)
+	s.v1Routes(mux)
 	return mux
 }
 
@@ -100,14 +101,6 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body)
 }
 
-func metadataOfServer() any {
-	return struct {
-		Name       string   `json:"name"`
-		Version    string   `json:"version"`
-		Extensions []string `json:"extensions"`
-	}{serverName, serverVersion, extensions()}
-}
-
 type statsReply struct {
 	ModelStats []modelStats `json:"model_stats"`
 }
@@ -121,111 +114,58 @@ func (s *Server) allStats() (r statsReply) {
 
 func (m *model) statistics() any { return statsReply{[]modelStats{m.stats.snapshot()}} }
 
-// tensorMetadata describes a tensor in a model's metadata.
-type tensorMetadata struct {
-	Name     string  `json:"name"`
-	Datatype string  `json:"datatype"`
-	Shape    []int64 `json:"shape"`
-}
-
-// modelMetadata lists a model's inputs and outputs.
-type modelMetadata struct {
-	Name     string           `json:"name"`
-	Versions []string         `json:"versions"`
-	Platform string           `json:"platform"`
-	Inputs   []tensorMetadata `json:"inputs"`
-	Outputs  []tensorMetadata `json:"outputs"`
-}
-
 // platform replaces the framework name of a real server.
 const platform = "sluice_builtin"
 
 func (m *model) metadata() any {
-	list := func(specs []spec) []tensorMetadata {
-		var l []tensorMetadata
+	list := func(specs []spec) (l []object) {
 		for _, s := range specs {
-			l = append(l, tensorMetadata{s.name, s.typ.name, m.shape(s)})
+			l = append(l, object{"name": s.name, "datatype": s.typ.name, "shape": m.shape(s)})
 		}
 		return l
 	}
-	return modelMetadata{m.name, []string{version}, platform, list(m.inputs), list(m.outputs)}
+	return object{
+		"name": m.name, "versions": []string{version}, "platform": platform,
+		"inputs": list(m.inputs), "outputs": list(m.outputs),
+	}
 }
 
-// The model configuration's JSON, with Triton's field names.
-type (
-	tensorConfig struct {
-		Name     string  `json:"name"`
-		DataType string  `json:"data_type"`
-		Dims     []int64 `json:"dims"`
-		Optional bool    `json:"optional,omitempty"`
-	}
-	instanceGroup struct {
-		Name  string `json:"name"`
-		Kind  string `json:"kind"`
-		Count int    `json:"count"`
-	}
-	dynamicBatching struct {
-		PreferredBatchSize []int `json:"preferred_batch_size"`
-		MaxQueueDelay      int64 `json:"max_queue_delay_microseconds"`
-	}
-	ensembleStep struct {
-		Model   string            `json:"model_name"`
-		Version int64             `json:"model_version"`
-		In      map[string]string `json:"input_map"`
-		Out     map[string]string `json:"output_map"`
-	}
-	ensembleScheduling struct {
-		Step []ensembleStep `json:"step"`
-	}
-	transactionPolicy struct {
-		Decoupled bool `json:"decoupled"`
-	}
-	modelConfig struct {
-		Name              string              `json:"name"`
-		Platform          string              `json:"platform"`
-		Backend           string              `json:"backend"`
-		MaxBatchSize      int                 `json:"max_batch_size"`
-		Input             []tensorConfig      `json:"input"`
-		Output            []tensorConfig      `json:"output"`
-		InstanceGroup     []instanceGroup     `json:"instance_group"`
-		DynamicBatching   *dynamicBatching    `json:"dynamic_batching,omitempty"`
-		SequenceBatching  *sequenceBatching   `json:"sequence_batching,omitempty"`
-		Ensemble          *ensembleScheduling `json:"ensemble_scheduling,omitempty"`
-		TransactionPolicy transactionPolicy   `json:"model_transaction_policy"`
-	}
-)
-
+// configuration returns the model's configuration, with Triton's field names.
 func (m *model) configuration() any {
-	list := func(specs []spec) []tensorConfig {
-		var l []tensorConfig
-		for _, s := range specs {
-			l = append(l, tensorConfig{Name: s.name, DataType: s.typ.config, Dims: s.dims})
+	list := func(specs []spec, required int) (l []object) {
+		for i, s := range specs {
+			t := object{"name": s.name, "data_type": s.typ.config(), "dims": s.dims}
+			if i >= required {
+				t["optional"] = true
+			}
+			l = append(l, t)
 		}
 		return l
 	}
-	c := modelConfig{
-		Name: m.name, Backend: platform, MaxBatchSize: m.maxBatch,
-		Input: list(m.inputs), Output: list(m.outputs),
-		InstanceGroup:     []instanceGroup{{Name: m.name, Kind: "KIND_CPU", Count: m.count}},
-		TransactionPolicy: transactionPolicy{Decoupled: m.moves != nil},
-	}
-	for i := len(c.Input) - m.optional; i < len(c.Input); i++ {
-		c.Input[i].Optional = true
+	now := m.settings()
+	c := object{
+		"name": m.name, "platform": "", "backend": platform, "max_batch_size": now.size,
+		"input": list(m.inputs, len(m.inputs)-m.optional), "output": list(m.outputs, len(m.outputs)),
+		"instance_group":           []object{{"name": m.name, "kind": "KIND_CPU", "count": now.count}},
+		"model_transaction_policy": object{"decoupled": m.moves != nil},
 	}
 	if m.sequences != nil {
-		c.SequenceBatching = m.sequences.config()
+		c["sequence_batching"] = m.sequences.config()
 	}
-	if q := m.queue; q.batch > 1 {
-		c.DynamicBatching = &dynamicBatching{
-			PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds(),
+	if now.batch > 1 && m.steps == nil {
+		c["dynamic_batching"] = object{
+			"preferred_batch_size": []int{now.batch}, "max_queue_delay_microseconds": now.delay.Microseconds(),
 		}
 	}
 	if m.steps != nil {
-		c.Platform, c.Backend, c.InstanceGroup, c.DynamicBatching = "ensemble", "", nil, nil
-		c.Ensemble = &ensembleScheduling{}
+		var steps []object
 		for _, s := range m.steps {
-			c.Ensemble.Step = append(c.Ensemble.Step, ensembleStep{s.model, -1, s.in, s.out})
+			steps = append(steps, object{
+				"model_name": s.called.name, "model_version": -1, "input_map": s.in, "output_map": s.out,
+			})
 		}
+		c["platform"], c["backend"], c["instance_group"] = "ensemble", "", nil
+		c["ensemble_scheduling"] = object{"step": steps}
 	}
 	return c
 }

@@ -20,72 +20,66 @@ const maxBody = 256 << 20
 
 // readBody reads the request's body, whose bytes are reserved in use.
 func readBody(w http.ResponseWriter, r *http.Request, use *resources) ([]byte, error) {
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		from, err := decoded(w, r)
+	raw := http.MaxBytesReader(w, r.Body, maxBody)
+	switch enc := r.Header.Get("Content-Encoding"); {
+	case enc != "" && enc != "identity":
+		plain, err := decoded(enc, raw)
 		if err != nil {
 			return nil, err
 		}
-		return readChunked(from, use)
-	}
-	if r.ContentLength > maxBody {
-		return nil, errTooLarge()
-	}
-	if r.ContentLength >= 0 {
-		if !use.reserve(r.ContentLength) {
-			return nil, errBusy()
+		body, err := readChunked(http.MaxBytesReader(w, plain, maxBody), use)
+		var f *failure
+		if err != nil && !errors.As(err, &f) {
+			err = invalid("failed to decompress the request body: %v", err)
 		}
-		body := make([]byte, r.ContentLength)
-		_, err := io.ReadFull(r.Body, body)
 		return body, err
+	case r.ContentLength > maxBody:
+		return nil, errTooLarge
+	case r.ContentLength < 0:
+		return readChunked(raw, use)
+	case !use.reserve(r.ContentLength):
+		return nil, errBusy
 	}
-	return readChunked(http.MaxBytesReader(w, r.Body, maxBody), use)
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
 }
 
-// readChunked reads a body of unknown length, reserving bytes as it grows.
+// readChunked reads a body of unknown length, reserving bytes as they come.
 func readChunked(from io.Reader, use *resources) ([]byte, error) {
-	var body []byte
-	for {
-		if len(body) == cap(body) {
-			room := max(2*cap(body), 4096)
-			if !use.reserve(int64(room)) {
-				return nil, errBusy()
-			}
-			grown := make([]byte, len(body), room)
-			copy(grown, body)
-			use.release(int64(cap(body)))
-			body = grown
-		}
-		n, err := from.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		var large *http.MaxBytesError
-		switch {
-		case errors.Is(err, io.EOF):
-			return body, nil
-		case errors.As(err, &large):
-			return nil, errTooLarge()
-		case err != nil:
-			return nil, err
-		}
+	body, err := io.ReadAll(reservingReader{from, use})
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, errTooLarge
 	}
+	return body, err
 }
 
-func errTooLarge() error {
-	return &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
+type reservingReader struct {
+	io.Reader
+	use *resources
 }
 
-func errBusy() error {
-	return &failure{
-		http.StatusServiceUnavailable, codes.Unavailable,
-		"too many bytes of requests are waiting",
+func (r reservingReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if !r.use.reserve(int64(n)) {
+		return 0, errBusy
 	}
+	return n, err
 }
+
+var (
+	errTooLarge = &failure{
+		http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large",
+	}
+	errBusy = &failure{
+		http.StatusServiceUnavailable, codes.Unavailable, "too many bytes of requests are waiting",
+	}
+)
 
 // decoded returns a request's body without its content coding.
-func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
-	raw := http.MaxBytesReader(w, r.Body, maxBody)
-	var plain io.ReadCloser
-	var err error
-	switch enc := r.Header.Get("Content-Encoding"); enc {
+func decoded(coding string, raw io.Reader) (plain io.ReadCloser, err error) {
+	switch coding {
 	case "gzip":
 		plain, err = gzip.NewReader(raw)
 	case "deflate":
@@ -93,24 +87,13 @@ func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 	default:
 		return nil, &failure{
 			http.StatusUnsupportedMediaType, codes.InvalidArgument,
-			"unsupported Content-Encoding '" + enc + "'",
+			"unsupported Content-Encoding '" + coding + "'",
 		}
 	}
 	if err != nil {
 		return nil, invalid("failed to decompress the request body: %v", err)
 	}
-	return http.MaxBytesReader(w, checkedReader{plain}, maxBody), nil
-}
-
-// checkedReader converts a decompressor's error about its input to a reply.
-type checkedReader struct{ io.ReadCloser }
-
-func (s checkedReader) Read(b []byte) (int, error) {
-	n, err := s.ReadCloser.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = invalid("failed to decompress the request body: %v", err)
-	}
-	return n, err
+	return plain, nil
 }
 
 // encoded compresses a reply as its request allows: with the first supported coding.

@@ -1,18 +1,14 @@
 package builtin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
+	"slices"
 	"strings"
 )
-
-// onlyOne is the error of generate for a model that sent more than one response, or none. The
-// status has been sent by then.
-const onlyOne = "generate expects model to produce exactly 1 response, use generate stream for model " +
-	"that generates various number of responses"
 
 // httpGenerate serves POST …/generate: inputs are members of a JSON object, and so are the outputs
 // of the single response.
@@ -21,24 +17,21 @@ func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var replies []map[string]any
-	for st := range inf.steps() {
-		if st.wait(r.Context()) != nil {
-			return nil
-		}
-		switch st.act {
-		case fail:
-			replies = []map[string]any{{"error": simulated(inf.id, inf.model.name).text}}
-		case cutOff:
-			return errReset
-		default:
-			replies = append(replies, inf.object(st.out))
-		}
+	var replies []object
+	err = s.play(r.Context(), inf, func(out []tensor) error {
+		replies = append(replies, inf.object(out))
+		return nil
+	})
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		replies = []object{{"error": f.text}}
+	case err != nil:
+		return err
+	case len(replies) != 1:
+		replies = []object{{"error": "generate expects model to produce exactly 1 response, use generate " +
+			"stream for model that generates various number of responses"}}
 	}
-	if len(replies) != 1 {
-		replies = []map[string]any{{"error": onlyOne}}
-	}
-	s.sendings.note(inf.id, 0, inf.arrived)
 	w.Header()["Content-Type"] = []string{"application/json"}
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush() // makes it chunked, as Triton's is
@@ -55,41 +48,57 @@ func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) erro
 	}
 	w.Header()["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
 	w.WriteHeader(http.StatusOK)
-	out := http.NewResponseController(w)
-	_ = out.Flush()
-	index := 0
-	for st := range inf.steps() {
-		if st.wait(r.Context()) != nil {
-			return nil
+	flush := http.NewResponseController(w).Flush
+	_ = flush()
+	event := func(o object) error {
+		text, err := json.Marshal(o)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "data: %s\n\n", text)
 		}
-		event := inf.object(st.out)
-		switch st.act {
-		case fail:
-			event = map[string]any{"error": simulated(inf.id, inf.model.name).text}
-		case cutOff:
-			return errReset
-		case respond, hang: // hang waits until the request is gone
-		}
-		text, err := json.Marshal(event)
-		if err != nil {
-			return nil
-		}
-		s.sendings.note(inf.id, index, inf.arrived)
-		_, err = fmt.Fprintf(w, "data: %s\n\n", text)
-		if err = errors.Join(err, out.Flush()); err != nil || st.act == fail {
-			return nil
-		}
-		index++
+		return errors.Join(err, flush())
+	}
+	err = s.play(r.Context(), inf, func(out []tensor) error { return event(inf.object(out)) })
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		_ = event(object{"error": f.text})
+	case errors.Is(err, errReset):
+		return err
 	}
 	return nil
 }
 
-// steps returns the response steps of any model: a model that is not decoupled has one response.
-func (r *inference) steps() iter.Seq[responseStep] {
+// play passes the responses of a request to send, each when it is due, and notes their times. A
+// model that is not decoupled has one. It returns the error that takes the place of the remaining
+// responses; errReset if the connection has to be reset.
+func (s *Server) play(ctx context.Context, r *inference, send func([]tensor) error) error {
+	steps := slices.Values([]responseStep{{out: r.results}})
 	if r.model.moves != nil {
-		return r.model.moves(r.results)
+		steps = r.model.moves(r.results)
 	}
-	return func(yield func(responseStep) bool) { yield(responseStep{out: r.results}) }
+	index := 0
+	for st := range steps {
+		if err := st.wait(ctx); err != nil {
+			return err
+		}
+		switch st.act {
+		case fail:
+			return simulated(r.id, r.model.name)
+		case cutOff:
+			return errReset
+		case respond, hang: // hang waits until the request is gone
+		}
+		out, err := wanted(r, st.out)
+		if err != nil {
+			return err
+		}
+		s.sendings.note(r.id, index, r.arrived)
+		if err := send(out); err != nil {
+			return err
+		}
+		index++
+	}
+	return nil
 }
 
 // generate reads a request of either endpoint and starts it.
@@ -165,15 +174,15 @@ func (m *model) tensorOf(in spec, value json.RawMessage) (tensor, error) {
 }
 
 // object returns a response of the generate extension: a list if there is more than one element.
-func (r *inference) object(out []tensor) map[string]any {
-	o := map[string]any{"model_name": r.model.name, "model_version": version}
+func (r *inference) object(out []tensor) object {
+	o := object{"model_name": r.model.name, "model_version": version}
 	if r.id != "" {
 		o["id"] = r.id
 	}
 	for _, t := range out {
 		text, err := t.typ.encode(t.data)
 		if err != nil {
-			return map[string]any{
+			return object{
 				"error": fmt.Sprintf("output '%s' cannot be written as JSON: %v", t.name, err),
 			}
 		}

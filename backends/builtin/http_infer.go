@@ -68,7 +68,7 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) error {
 		if m.moves != nil {
 			return nil, notUnary("HTTP end point")
 		}
-		return s.parseHTTP(m, &req, body, r.Header, use)
+		return parseHTTP(m, &req, body, r.Header, use)
 	})
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (s *Server) inferBody(
 }
 
 // parseHTTP parses the JSON head and gives each input its part of the binary tail.
-func (s *Server) parseHTTP(
+func parseHTTP(
 	m *model, req *jsonRequest, body []byte, h http.Header, use *resources,
 ) (*inference, error) {
 	head, tail, err := split(body, h.Get(headerLength))
@@ -108,7 +108,7 @@ func (s *Server) parseHTTP(
 		return nil, err
 	}
 	for i := range req.Inputs {
-		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail, use); err != nil {
+		if inf.inputs[i], tail, err = parseInput(&req.Inputs[i], tail, use); err != nil {
 			return nil, err
 		}
 	}
@@ -132,8 +132,8 @@ func (req *jsonRequest) encodable(m *model, inf *inference) error {
 	for _, o := range m.outputs {
 		want, named := inf.wants(o.name)
 		if named && want.classes == 0 && o.typ.encode == nil && !req.binary(o.name) && !req.shared(o.name) {
-			return invalid("sending %s data via JSON is not supported. Please use the binary data format for "+
-				"output '%s'", o.typ.name, o.name)
+			return invalid("sending %s data via JSON is not supported. Please use the binary data format "+
+				"for output '%s'", o.typ.name, o.name)
 		}
 	}
 	return nil
@@ -152,8 +152,8 @@ func split(body []byte, length string) (head, tail []byte, err error) {
 	return body[:n], body[n:], nil
 }
 
-func (s *Server) parseInput(in *jsonInput, tail []byte, use *resources) (_ tensor, _ []byte, err error) {
-	t, p := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}, in.Parameters
+func parseInput(in *jsonInput, tail []byte, use *resources) (_ tensor, _ []byte, err error) {
+	t, p := tensor{name: in.Name, typ: typeOf(in.Datatype), shape: in.Shape}, in.Parameters
 	switch size := p.BinarySize; {
 	case t.typ == nil:
 		err = invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
@@ -178,8 +178,8 @@ func (s *Server) parseInput(in *jsonInput, tail []byte, use *resources) (_ tenso
 func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 	if t.typ.decode == nil {
 		return nil,
-			invalid("sending %s data via JSON is not supported. Please use the binary data format for input '%s'",
-				t.typ.name, t.name)
+			invalid("sending %s data via JSON is not supported. Please use the binary data format "+
+				"for input '%s'", t.typ.name, t.name)
 	}
 	flat, err := flatten(data)
 	if err != nil {

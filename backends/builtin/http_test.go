@@ -27,6 +27,16 @@ func seq(from, n int) string {
 	return b.String()
 }
 
+// sorted returns JSON with the members of objects in the order of their names; other text unchanged.
+func sorted(text []byte) string {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return string(text)
+	}
+	out, _ := json.Marshal(v) // it was JSON
+	return string(out)
+}
+
 func TestHTTPMetadata(t *testing.T) {
 	url := start(t, Config{}).HTTPURL()
 	for _, c := range []struct {
@@ -87,7 +97,7 @@ func TestHTTPMetadata(t *testing.T) {
 		},
 	} {
 		a := get(t, url+c.path)
-		if a.status != c.status || string(a.body) != c.want {
+		if a.status != c.status || sorted(a.body) != sorted([]byte(c.want)) {
 			t.Errorf("%s: %d\n%s\nwant %d\n%s", c.path, a.status, a.body, c.status, c.want)
 		}
 	}
@@ -160,7 +170,7 @@ func binaryRequest(model, datatype string, shape []int64, data []byte, extra str
 
 func TestHTTPInferBinaryEveryDatatype(t *testing.T) {
 	url := start(t, Config{}).HTTPURL()
-	for _, typ := range datatypes() {
+	for _, typ := range datatypes {
 		data := bytes.Repeat([]byte{1}, int(typ.size)*6)
 		if typ.size == 0 {
 			for i := range 6 {
@@ -286,7 +296,7 @@ func TestHTTPRefusals(t *testing.T) {
 		},
 		{
 			"byte too large", "identity_uint8", "", `{"inputs":[` + in("INPUT0", "UINT8", "[1,1]", `[256]`) + `]}`,
-			400, "does not fit UINT8",
+			400, "256",
 		},
 		{
 			"ragged data", "identity", "", `{"inputs":[` + in("INPUT0", "FP32", "[1,2]", `[[1],2]`) + `]}`, 400,

@@ -40,6 +40,7 @@ type model struct {
 	steps    []step                  // of an ensemble, which has no run
 
 	unloaded atomic.Bool
+	size     atomic.Int64 // max_batch_size that it was loaded with; 0: maxBatch
 
 	optional int // number of inputs, the last ones, that may be left out
 	// moves yields the response steps of a decoupled model, whose inputs run passes through; nil: it
@@ -74,30 +75,26 @@ func Models() []string {
 // catalogue returns the models. Names and shapes are those of the Triton repository that the same
 // plans run against.
 func catalogue() []*model {
-	types := map[string]*datatype{}
 	var models []*model
-	for _, t := range datatypes() {
-		types[t.name] = t
-		models = append(models, identity("identity_"+strings.ToLower(t.name), t, 64, -1))
+	for _, t := range datatypes {
+		maxBatch := 64
+		if t.name == "BYTES" {
+			maxBatch = 8
+		}
+		models = append(models, identity("identity_"+strings.ToLower(t.name), t, maxBatch, -1))
 	}
-	fp32, int32s := types["FP32"], types["INT32"]
+	fp32, int32s := typeOf("FP32"), typeOf("INT32")
 	slow, slow4 := identity("slow", fp32, 0, 1), identity("slow4", fp32, 0, 1)
 	slow.service, slow4.service = 0.020, 0.020
 	slow4.count = 4
-	for _, m := range models {
-		if m.name == "identity_bytes" {
-			m.maxBatch = 8
-		}
-	}
 	simple := &model{
 		name: "simple", maxBatch: 8, count: 1, run: addSub,
 		inputs:  []spec{{"INPUT0", int32s, []int64{16}}, {"INPUT1", int32s, []int64{16}}},
 		outputs: []spec{{"OUTPUT0", int32s, []int64{16}}, {"OUTPUT1", int32s, []int64{16}}},
 	}
-	models = append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple))
-	models = append(models, accumulator("sequence_acc", "TYPE_UINT64", int32s),
-		accumulator("sequence_acc_string", "TYPE_STRING", int32s))
-	return append(models, decoupled(types)...)
+	models = append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple),
+		accumulator("sequence_acc", "TYPE_UINT64"), accumulator("sequence_acc_string", "TYPE_STRING"))
+	return append(models, decoupled()...)
 }
 
 func identity(name string, t *datatype, maxBatch int, dim int64) *model {
@@ -105,9 +102,16 @@ func identity(name string, t *datatype, maxBatch int, dim int64) *model {
 		name: name, maxBatch: maxBatch, count: 1,
 		inputs:  []spec{{"INPUT0", t, []int64{dim}}},
 		outputs: []spec{{"OUTPUT0", t, []int64{dim}}},
-		run: func(in []tensor) []tensor {
-			return []tensor{{name: "OUTPUT0", typ: in[0].typ, shape: in[0].shape, data: in[0].data}}
-		},
+		run:     passThrough("OUTPUT0"),
+	}
+}
+
+// passThrough returns the run of a model that returns its only input as an output of this name.
+func passThrough(output string) func([]tensor) []tensor {
+	return func(in []tensor) []tensor {
+		t := in[0]
+		t.name = output
+		return []tensor{t}
 	}
 }
 
@@ -136,7 +140,7 @@ func (m *model) attach(c Config, clk clock) {
 	if service == nil && m.service > 0 {
 		service = &Dist{Mean: m.service}
 	}
-	m.stats = &stats{total: modelStats{Name: m.name, Version: version}, batches: map[int]*batchStats{}}
+	m.stats = &stats{total: modelStats{Name: m.name, Version: version}}
 	m.queue = &queue{
 		clock: clk, run: m.run, service: service, batch: c.MaxBatch, delay: c.QueueDelay,
 		size: c.QueueSize, count: m.count, stats: m.stats, rand: m.random(c.Seed),

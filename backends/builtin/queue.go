@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -50,16 +51,16 @@ type queue struct {
 	count   int // instances
 	stats   *stats
 
-	mu        sync.Mutex
-	ready     sync.Cond // an execution can start, or the queue is closed
-	jobs      []*job    // [head:] wait
-	head      int
-	rows      int // in jobs[head:]
+	mu        sync.Mutex // guards batch, delay and count too
+	ready     sync.Cond  // an execution can start, or the queue is closed
+	jobs      []*job     // that wait, oldest first
+	rows      int        // in jobs
 	rand      *rand.Rand
 	alarm     *timer // wakes instances when the oldest job has waited delay; nil without delay
 	timers    []*timer
 	started   bool
 	closed    bool
+	loaded    int // how often it was reconfigured: instances of before end
 	instances sync.WaitGroup
 }
 
@@ -70,7 +71,7 @@ func (q *queue) push(j *job) error {
 	if q.closed {
 		return errClosed
 	}
-	if len(q.jobs)-q.head >= q.size {
+	if len(q.jobs) >= q.size {
 		return errFull
 	}
 	if !q.started {
@@ -84,7 +85,7 @@ func (q *queue) push(j *job) error {
 	switch {
 	case q.due():
 		q.ready.Signal()
-	case len(q.jobs)-q.head == 1:
+	case len(q.jobs) == 1:
 		q.alarm.arm(q.delay)
 	}
 	return nil
@@ -94,19 +95,22 @@ func (q *queue) push(j *job) error {
 func (q *queue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.jobs) - q.head
+	return len(q.jobs)
 }
 
 // runAtOnce runs j in the caller's goroutine if no job ever waits for another: executions take no
 // time and none is delayed to gather more. It saves the client, which shares the machine, two
 // thread switches.
 func (q *queue) runAtOnce(j *job) (ran bool, err error) {
-	if q.service != nil || (q.batch > 1 && q.delay > 0) {
+	if q.service != nil {
 		return false, nil
 	}
 	q.mu.Lock()
-	closed := q.closed
+	closed, waits := q.closed, q.batch > 1 && q.delay > 0
 	q.mu.Unlock()
+	if waits {
+		return false, nil
+	}
 	if closed {
 		return true, errClosed
 	}
@@ -124,7 +128,7 @@ func (q *queue) start() error {
 		}
 		q.alarm = t
 		q.timers = append(q.timers, t)
-		q.instances.Go(q.watch)
+		q.instances.Go(func() { q.watch(t) })
 	}
 	for range q.count {
 		t, err := newTimer()
@@ -132,15 +136,41 @@ func (q *queue) start() error {
 			return fmt.Errorf("start an instance: %w", err)
 		}
 		q.timers = append(q.timers, t)
-		q.instances.Go(func() { q.work(t) })
+		load := q.loaded
+		q.instances.Go(func() { q.work(t, load) })
 	}
 	q.started = true
 	return nil
 }
 
+// reconfigure changes the instances, and how they take jobs. Executions end as they began.
+func (q *queue) reconfigure(count, batch int, delay time.Duration) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.count, q.batch, q.delay = count, batch, delay
+	if !q.started || q.closed {
+		return nil
+	}
+	q.loaded++
+	if q.alarm != nil {
+		q.end(q.alarm)
+		q.alarm = nil
+	}
+	q.ready.Broadcast()
+	return q.start()
+}
+
+// end closes a timer that has no waiter left. The caller holds q.mu.
+func (q *queue) end(t *timer) {
+	if i := slices.Index(q.timers, t); i >= 0 {
+		q.timers = slices.Delete(q.timers, i, i+1)
+		t.close()
+	}
+}
+
 // watch forwards the alarm to the instances.
-func (q *queue) watch() {
-	for q.alarm.fired() {
+func (q *queue) watch(alarm *timer) {
+	for alarm.fired() {
 		q.mu.Lock()
 		if q.due() {
 			q.ready.Signal()
@@ -151,24 +181,20 @@ func (q *queue) watch() {
 
 // due reports whether an execution can start now. The caller holds q.mu.
 func (q *queue) due() bool {
-	if q.head == len(q.jobs) {
-		return false
-	}
-	if q.alarm == nil || q.rows >= q.batch {
-		return true
-	}
-	return q.clock.now() >= q.jobs[q.head].queued+int64(q.delay)
+	return len(q.jobs) > 0 &&
+		(q.alarm == nil || q.rows >= q.batch || q.clock.now() >= q.jobs[0].queued+int64(q.delay))
 }
 
-// take waits for the next execution's jobs; an empty result means that the queue is closed.
-func (q *queue) take(into []*job) []*job {
+// take waits for the next execution's jobs; an empty result means that the queue is closed, or was
+// reconfigured since load.
+func (q *queue) take(into []*job, load int) []*job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		for !q.closed && !q.due() {
+		for !q.closed && q.loaded == load && !q.due() {
 			q.ready.Wait()
 		}
-		if q.closed {
+		if q.closed || q.loaded != load {
 			return nil
 		}
 		if into = q.gather(into[:0]); len(into) > 0 {
@@ -182,25 +208,17 @@ func (q *queue) take(into []*job) []*job {
 // caller holds q.mu.
 func (q *queue) gather(into []*job) []*job {
 	rows := 0
-	for q.head < len(q.jobs) {
-		j := q.jobs[q.head]
+	for len(q.jobs) > 0 {
+		j := q.jobs[0]
 		if len(into) > 0 && (q.batch <= 1 || rows+j.rows > q.batch) {
 			break
 		}
-		q.jobs[q.head] = nil
-		q.head++
+		q.jobs[0] = nil
+		q.jobs = q.jobs[1:]
 		q.rows -= j.rows
 		if j.taken = true; !j.abandoned {
 			into, rows = append(into, j), rows+j.rows
 		}
-	}
-	switch {
-	case q.head == len(q.jobs):
-		q.jobs, q.head = q.jobs[:0], 0
-	case q.head > 1024 && q.head*2 > len(q.jobs):
-		n := copy(q.jobs, q.jobs[q.head:])
-		clear(q.jobs[n:])
-		q.jobs, q.head = q.jobs[:n], 0
 	}
 	return into
 }
@@ -209,20 +227,25 @@ func (q *queue) gather(into []*job) []*job {
 // The caller holds q.mu.
 func (q *queue) rearm() {
 	switch {
-	case q.head == len(q.jobs):
+	case len(q.jobs) == 0:
 	case q.due():
 		q.ready.Signal()
 	default:
-		q.alarm.arm(time.Duration(q.jobs[q.head].queued + int64(q.delay) - q.clock.now()))
+		q.alarm.arm(time.Duration(q.jobs[0].queued + int64(q.delay) - q.clock.now()))
 	}
 }
 
 // work is the goroutine of one instance.
-func (q *queue) work(t *timer) {
+func (q *queue) work(t *timer, load int) {
 	var room []*job
 	for {
-		room = q.take(room)
+		room = q.take(room, load)
 		if len(room) == 0 {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			if !q.closed { // else close has closed it
+				q.end(t)
+			}
 			return
 		}
 		q.execute(room, t)
@@ -288,11 +311,11 @@ func (q *queue) close() {
 		return
 	}
 	q.closed = true
-	for _, j := range q.jobs[q.head:] {
+	for _, j := range q.jobs {
 		j.err = errClosed
 		close(j.done)
 	}
-	q.jobs, q.head, q.rows = nil, 0, 0
+	q.jobs, q.rows = nil, 0
 	q.ready.Broadcast()
 	for _, t := range q.timers {
 		t.close()

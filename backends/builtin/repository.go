@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,21 +8,28 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
 // load loads or unloads a model. Accepted requests are finished in either case; sequences open at
 // an unload are lost.
-func (s *Server) load(name string, loaded bool) error {
+func (s *Server) load(name string, loaded bool, config string) error {
 	m := s.models[name]
 	switch {
 	case m == nil && loaded:
 		return internal("failed to load '%s', failed to poll from model repository", name)
 	case m != nil:
+		if loaded && config != "" {
+			if err := m.configure(config); err != nil {
+				return err
+			}
+		}
 		m.unloaded.Store(!loaded)
 		m.sequences.load(loaded)
 	}
@@ -64,48 +70,16 @@ func (s *Server) httpIndex(r *http.Request) (any, error) {
 	return s.index(want.Ready), nil
 }
 
-// RepositoryIndex implements the service.
-func (s grpcService) RepositoryIndex(
-	_ context.Context, r *pb.RepositoryIndexRequest,
-) (*pb.RepositoryIndexResponse, error) {
-	return toMessage(map[string]any{"models": s.index(r.Ready)}, &pb.RepositoryIndexResponse{})
-}
-
-func (s grpcService) RepositoryModelLoad(
-	_ context.Context, r *pb.RepositoryModelLoadRequest,
-) (*pb.RepositoryModelLoadResponse, error) {
-	return &pb.RepositoryModelLoadResponse{}, s.load(r.ModelName, true)
-}
-
-func (s grpcService) RepositoryModelUnload(
-	_ context.Context, r *pb.RepositoryModelUnloadRequest,
-) (*pb.RepositoryModelUnloadResponse, error) {
-	return &pb.RepositoryModelUnloadResponse{}, s.load(r.ModelName, false)
-}
-
 // settings is a group of settings: booleans, integers, strings and lists of strings. They are
 // stored and have no effect.
 type settings struct {
 	mu     sync.Mutex
-	values map[string]any
-}
-
-func traceSettings() *settings {
-	return &settings{values: map[string]any{
-		"trace_level": []string{"OFF"}, "trace_rate": "1000", "trace_count": "-1", "log_frequency": "0",
-	}}
-}
-
-func logSettings() *settings {
-	return &settings{values: map[string]any{
-		"log_info": true, "log_warning": true, "log_error": true, "log_verbose_level": int64(0),
-		"log_format": "default",
-	}}
+	values object
 }
 
 // set changes the named settings, all or none, and returns all values. A value must have the type
 // of the present one.
-func (s *settings) set(values map[string]any) (map[string]any, error) {
+func (s *settings) set(values object) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := maps.Clone(s.values)
@@ -125,7 +99,7 @@ func (s *settings) set(values map[string]any) (map[string]any, error) {
 
 // httpSettings returns the settings, after the changes of a POST.
 func (s *settings) httpSettings(r *http.Request) (any, error) {
-	values := map[string]any{}
+	values := object{}
 	if r.Method == http.MethodPost {
 		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 		if err == nil {
@@ -150,102 +124,103 @@ func (s *settings) httpSettings(r *http.Request) (any, error) {
 	return s.set(values)
 }
 
-func (s grpcService) TraceSetting(
-	_ context.Context, r *pb.TraceSettingRequest,
-) (*pb.TraceSettingResponse, error) {
-	values := map[string]any{}
-	for name, v := range r.Settings {
-		values[name] = v.Value
-		if name != "trace_level" {
-			values[name] = strings.Join(v.Value, ",")
-		}
+// repositoryMethods returns the gRPC methods that change models and settings.
+func (s *Server) repositoryMethods() []grpc.MethodDesc {
+	return []grpc.MethodDesc{
+		unary("RepositoryIndex", func(r *pb.RepositoryIndexRequest) (proto.Message, error) {
+			return toMessage(object{"models": s.index(r.Ready)}, &pb.RepositoryIndexResponse{})
+		}),
+		unary("RepositoryModelLoad", func(r *pb.RepositoryModelLoadRequest) (proto.Message, error) {
+			config := r.Parameters["config"].GetStringParam()
+			return &pb.RepositoryModelLoadResponse{}, s.load(r.ModelName, true, config)
+		}),
+		unary("RepositoryModelUnload", func(r *pb.RepositoryModelUnloadRequest) (proto.Message, error) {
+			return &pb.RepositoryModelUnloadResponse{}, s.load(r.ModelName, false, "")
+		}),
+		unary("TraceSetting", func(r *pb.TraceSettingRequest) (proto.Message, error) {
+			values := object{}
+			for name, v := range r.Settings {
+				values[name] = v.Value
+				if name != "trace_level" {
+					values[name] = strings.Join(v.Value, ",")
+				}
+			}
+			return s.trace.message(values, &pb.TraceSettingResponse{}, func(v any) object {
+				if text, ok := v.(string); ok {
+					v = []string{text}
+				}
+				return object{"value": v}
+			})
+		}),
+		unary("LogSettings", func(r *pb.LogSettingsRequest) (proto.Message, error) {
+			values := object{}
+			for name, v := range r.Settings {
+				switch v := v.ParameterChoice.(type) {
+				case *pb.LogSettingsRequest_SettingValue_BoolParam:
+					values[name] = v.BoolParam
+				case *pb.LogSettingsRequest_SettingValue_Uint32Param:
+					values[name] = int64(v.Uint32Param)
+				case *pb.LogSettingsRequest_SettingValue_StringParam:
+					values[name] = v.StringParam
+				}
+			}
+			return s.logs.message(values, &pb.LogSettingsResponse{}, func(v any) object {
+				switch v.(type) {
+				case bool:
+					return object{"bool_param": v}
+				case int64:
+					return object{"uint32_param": v}
+				}
+				return object{"string_param": v}
+			})
+		}),
 	}
-	all, err := s.trace.set(values)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]any{}
-	for name, v := range all {
-		texts, ok := v.([]string)
-		if !ok {
-			texts = []string{fmt.Sprint(v)}
-		}
-		out[name] = map[string]any{"value": texts}
-	}
-	return toMessage(map[string]any{"settings": out}, &pb.TraceSettingResponse{})
 }
 
-func (s grpcService) LogSettings(
-	_ context.Context, r *pb.LogSettingsRequest,
-) (*pb.LogSettingsResponse, error) {
-	values := map[string]any{}
-	for name, v := range r.Settings {
-		switch v := v.ParameterChoice.(type) {
-		case *pb.LogSettingsRequest_SettingValue_BoolParam:
-			values[name] = v.BoolParam
-		case *pb.LogSettingsRequest_SettingValue_Uint32Param:
-			values[name] = int64(v.Uint32Param)
-		case *pb.LogSettingsRequest_SettingValue_StringParam:
-			values[name] = v.StringParam
-		}
-	}
-	all, err := s.logs.set(values)
+// message changes the named settings, and fills a message with all of them.
+func (s *settings) message(
+	values object, to proto.Message, show func(value any) object,
+) (proto.Message, error) {
+	all, err := s.set(values)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{}
+	shown := object{}
 	for name, v := range all {
-		kind := "string_param"
-		switch v.(type) {
-		case bool:
-			kind = "bool_param"
-		case int64:
-			kind = "uint32_param"
-		}
-		out[name] = map[string]any{kind: v}
+		shown[name] = show(v)
 	}
-	return toMessage(map[string]any{"settings": out}, &pb.LogSettingsResponse{})
+	return toMessage(object{"settings": shown}, to)
 }
 
 // metrics serves the statistics in Prometheus' text format, under Triton's names, times in
 // microseconds.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	families := [...][2]string{
-		{"request_success", "Number of successful inference requests"},
-		{"request_failure", "Number of failed inference requests"},
-		{"count", "Number of inferences"},
-		{"exec_count", "Number of model executions"},
-		{"request_duration_us", "Cumulative duration of requests"},
-		{"queue_duration_us", "Cumulative duration in the queue"},
-		{"compute_infer_duration_us", "Cumulative duration of inference"},
+	families := [...][3]string{
+		{"inference_request_success", "counter", "Number of successful inference requests"},
+		{"inference_request_failure", "counter", "Number of failed inference requests"},
+		{"inference_count", "counter", "Number of inferences"},
+		{"inference_exec_count", "counter", "Number of model executions"},
+		{"inference_request_duration_us", "counter", "Cumulative duration of requests"},
+		{"inference_queue_duration_us", "counter", "Cumulative duration in the queue"},
+		{"inference_compute_infer_duration_us", "counter", "Cumulative duration of inference"},
+		{"inference_pending_request_count", "gauge", "Requests that wait for execution"},
 	}
-	var lines [len(families)][]string
-	for _, m := range slices.SortedFunc(slices.Values(s.order),
-		func(a, b *model) int { return strings.Compare(a.name, b.name) }) {
+	values := make([][len(families)]uint64, len(s.order)) // of each model, taken together
+	for i, m := range s.order {
 		n := m.stats.snapshot()
-		i := &n.InferenceStats
-		for k, v := range [len(families)]uint64{
-			i.Success.Count, i.Fail.Count, n.InferenceCount, n.ExecutionCount,
-			i.Success.NS / 1000, i.Queue.NS / 1000, i.ComputeInfer.NS / 1000,
-		} {
-			lines[k] = append(lines[k], fmt.Sprintf("{model=%q,version=%q} %d\n", m.name, version, v))
+		is := &n.InferenceStats
+		values[i] = [len(families)]uint64{
+			is.Success.Count, is.Fail.Count, n.InferenceCount, n.ExecutionCount,
+			is.Success.NS / 1000, is.Queue.NS / 1000, is.ComputeInfer.NS / 1000, uint64(m.queue.waiting()),
 		}
 	}
 	var b strings.Builder
 	for k, f := range families {
-		name := "nv_inference_" + f[0]
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", name, f[1], name)
-		for _, line := range lines[k] {
-			b.WriteString(name + line)
+		fmt.Fprintf(&b, "# HELP nv_%s %s\n# TYPE nv_%s %s\n", f[0], f[2], f[0], f[1])
+		for i, m := range s.order {
+			fmt.Fprintf(&b, "nv_%s{model=%q,version=%q} %d\n", f[0], m.name, version, values[i][k])
 		}
 	}
-	b.WriteString("# HELP nv_inference_pending_request_count Requests that wait for execution\n# TYPE " +
-		"nv_inference_pending_request_count gauge\n")
-	for _, m := range s.order {
-		fmt.Fprintf(&b, "nv_inference_pending_request_count{model=%q,version=%q} %d\n", m.name, version,
-			m.queue.waiting())
-	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
 	_, _ = io.WriteString(w, b.String())
 }

@@ -12,7 +12,7 @@ import (
 // TestIndex: the index of the repository lists models with their state, over both protocols.
 func TestIndex(t *testing.T) {
 	s := start(t, Config{})
-	if err := s.load("simple", false); err != nil {
+	if err := s.load("simple", false, ""); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]indexed{
@@ -41,7 +41,7 @@ func TestIndex(t *testing.T) {
 			t.Errorf("%q: %+v", body, list)
 		}
 	}
-	reply, err := grpcService{Server: s}.RepositoryIndex(t.Context(), &pb.RepositoryIndexRequest{})
+	reply, err := dial(t, s).RepositoryIndex(t.Context(), &pb.RepositoryIndexRequest{})
 	if err != nil || len(reply.Models) != len(s.models) {
 		t.Errorf("%v %v", reply, err)
 	}

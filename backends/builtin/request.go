@@ -147,12 +147,7 @@ func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
 }
 
 func specIndex(specs []spec, name string) int {
-	for i := range specs {
-		if specs[i].name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(specs, func(s spec) bool { return s.name == name })
 }
 
 func (m *model) missing(id string, got, ordered []tensor) *failure {
@@ -252,7 +247,7 @@ func dims(shape []int64) string {
 
 // wanted returns the outputs that r asks for, each once, in the model's order and the form that r
 // asks for.
-func (s *Server) wanted(r *inference, out []tensor) ([]tensor, error) {
+func wanted(r *inference, out []tensor) ([]tensor, error) {
 	if len(r.outputs) == 0 {
 		return out, nil
 	}
@@ -264,7 +259,7 @@ func (s *Server) wanted(r *inference, out []tensor) ([]tensor, error) {
 		}
 		if o.classes > 0 {
 			var err error
-			if t, err = s.classify(r.model, t, o.classes); err != nil {
+			if t, err = classify(r.model, t, o.classes); err != nil {
 				return nil, err
 			}
 		}

@@ -93,15 +93,13 @@ func (s *sequences) load(loaded bool) {
 
 // accumulator returns a model that answers with the sum of INPUT over the requests of a sequence so
 // far.
-func accumulator(name, corrid string, int32s *datatype) *model {
+func accumulator(name, corrid string) *model {
 	return &model{
 		name: name, maxBatch: 4, count: 2,
-		inputs:    []spec{{"INPUT", int32s, []int64{1}}},
-		outputs:   []spec{{"OUTPUT", int32s, []int64{1}}},
+		inputs:    []spec{{"INPUT", typeOf("INT32"), []int64{1}}},
+		outputs:   []spec{{"OUTPUT", typeOf("INT32"), []int64{1}}},
 		sequences: &sequences{corrid: corrid, open: map[string]int32{}},
-		run: func(in []tensor) []tensor { // the sum was computed when the request arrived
-			return []tensor{{name: "OUTPUT", typ: in[0].typ, shape: in[0].shape, data: in[0].data}}
-		},
+		run:       passThrough("OUTPUT"), // the sum was computed when the request arrived
 	}
 }
 
@@ -120,8 +118,8 @@ func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, 
 			invalid("%sinference request to model '%s' must have correlation IDs of %s", id, model, s.corrid)
 	case in[0].shape[0] != 1:
 		return nil,
-			invalid("%sinference request to model '%s' must specify batch-size 1 due to requirements of sequence "+
-				"batcher", id, model)
+			invalid("%sinference request to model '%s' must specify batch-size 1 due to requirements of "+
+				"sequence batcher", id, model)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,8 +135,8 @@ func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, 
 	case !open:
 		s.countWrong("a request of sequence %s, which is not open", q.id)
 		return nil,
-			invalid("%sinference request for sequence %s to model '%s' must specify the START flag on the first "+
-				"request of the sequence", id, q.id, model)
+			invalid("%sinference request for sequence %s to model '%s' must specify the START flag on the "+
+				"first request of the sequence", id, q.id, model)
 	}
 	sum += int32(binary.LittleEndian.Uint32(in[0].data))
 	s.open[q.id] = sum
@@ -158,28 +156,14 @@ func (s *sequences) countWrong(format string, a ...any) {
 	s.counts.Last = fmt.Sprintf(format, a...)
 }
 
-// sequenceBatching is the part of the configuration that declares that a model keeps sequences.
-type sequenceBatching struct {
-	MaxIdle      int64          `json:"max_sequence_idle_microseconds"`
-	ControlInput []controlInput `json:"control_input"`
-}
-
-type (
-	controlInput struct {
-		Name    string    `json:"name"`
-		Control []control `json:"control"`
+// config returns the part of the configuration that declares that a model keeps sequences.
+func (s *sequences) config() object {
+	input := func(name, dataType string) object {
+		control := object{"kind": "CONTROL_SEQUENCE_" + name, "data_type": dataType}
+		return object{"name": name, "control": []object{control}}
 	}
-	control struct {
-		Kind     string `json:"kind"`
-		DataType string `json:"data_type"`
-	}
-)
-
-func (s *sequences) config() *sequenceBatching {
-	return &sequenceBatching{MaxIdle: 5_000_000, ControlInput: []controlInput{
-		{"START", []control{{"CONTROL_SEQUENCE_START", "TYPE_INVALID"}}},
-		{"END", []control{{"CONTROL_SEQUENCE_END", "TYPE_INVALID"}}},
-		{"CORRID", []control{{"CONTROL_SEQUENCE_CORRID", s.corrid}}},
+	return object{"max_sequence_idle_microseconds": 5_000_000, "control_input": []object{
+		input("START", "TYPE_INVALID"), input("END", "TYPE_INVALID"), input("CORRID", s.corrid),
 	}}
 }
 

@@ -47,7 +47,7 @@ func TestUnloadedSequences(t *testing.T) {
 // A request that looked for its model before that was unloaded does not open a sequence of it
 // afterwards.
 func TestUnloadedInBetween(t *testing.T) {
-	m := accumulator("acc", "TYPE_UINT64", datatypes()[7])
+	m := accumulator("acc", "TYPE_UINT64")
 	m.sequences.load(false)
 	in := []tensor{{name: "INPUT", typ: m.inputs[0].typ, shape: []int64{1, 1}, data: make([]byte, 4)}}
 	if _, bad := m.sequences.addStep(&inference{sequence: sequenceStep{id: "1", start: true}}, m.name,

@@ -1,7 +1,7 @@
 // Package builtin is the embedded inference server: KServe v2 over HTTP and gRPC with Triton's
-// configuration and statistics, a simulated queue, faults on demand, and the true arrival times of
-// requests. It serves the quick start and the test suite, and is the known truth that measurements
-// are calibrated against.
+// configuration and statistics, the OpenAI API with known times of tokens, a simulated queue, faults on
+// demand, and the true arrival times of requests. It serves the quick start and the test suite, and is the
+// known truth that measurements are calibrated against.
 //
 // It is not: fast, and not built from Sluice's own wire code. It imports no package of Sluice and
 // uses net/http, grpc-go and encoding/json, so that a protocol mistake has to be made twice, in
@@ -18,13 +18,13 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-
-	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
+	"google.golang.org/grpc/reflection"
 )
 
 // maxBodies bounds the bytes of requests that are held at the same time, over all models and both
@@ -38,15 +38,15 @@ type Server struct {
 	urls     URLs
 	models   map[string]*model
 	order    []*model // in the order of the catalogue
-	types    map[string]*datatype
 	arrivals *arrivals
 	sendings responseTimes
 	faults   faults
 	counter  counter
-	bodies   budget
-	trace    *settings
-	logs     *settings
+	bodies   atomic.Int64 // bytes that requests may still take
+	trace    settings
+	logs     settings
 	regions  regions
+	text     *textServer
 
 	stop   context.CancelFunc // ends waiting handlers
 	unhook func() bool
@@ -76,24 +76,26 @@ func newServer(c Config) *Server {
 		clock:    clk,
 		models:   map[string]*model{},
 		order:    catalogue(),
-		types:    map[string]*datatype{},
 		arrivals: newArrivals(clk, maxArrivals),
 		sendings: responseTimes{clock: clk, ring: ring[responseTime]{limit: maxSendings}},
 		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
-		trace:    traceSettings(),
-		logs:     logSettings(),
-		stop:     func() {},
-		unhook:   func() bool { return true },
+		trace: settings{values: object{
+			"trace_level": []string{"OFF"}, "trace_rate": "1000", "trace_count": "-1", "log_frequency": "0",
+		}},
+		logs: settings{values: object{
+			"log_info": true, "log_warning": true, "log_error": true, "log_verbose_level": int64(0),
+			"log_format": "default",
+		}},
+		stop:   func() {},
+		unhook: func() bool { return true },
 	}
 	s.faults.reseed(c.Seed)
-	s.bodies.left.Store(maxBodies)
+	s.bodies.Store(maxBodies)
 	for _, m := range s.order {
 		m.attach(c, clk)
 		s.models[m.name] = m
-		for _, t := range m.inputs {
-			s.types[t.typ.name] = t.typ
-		}
 	}
+	s.text = newTextServer(s)
 	return s
 }
 
@@ -162,8 +164,12 @@ func (s *Server) serveHTTP(base context.Context, l net.Listener, h http.Handler,
 
 // track counts an HTTP connection's goroutine. The first state comes from the accepting goroutine,
 // which is itself counted, so that the count cannot rise again after it fell to zero.
-func (s *Server) track(_ net.Conn, state http.ConnState) {
+func (s *Server) track(c net.Conn, state http.ConnState) {
 	switch state {
+	case http.StateIdle:
+		if s.text.CloseSilent {
+			_ = c.Close()
+		}
 	case http.StateNew:
 		s.all.Add(1)
 	case http.StateClosed, http.StateHijacked:
@@ -181,9 +187,13 @@ func (s *Server) serveGRPC(l net.Listener, secure *tls.Config) {
 		grpc.MaxRecvMsgSize(maxBody),
 		grpc.MaxSendMsgSize(maxBody),
 		grpc.WaitForHandlers(true),
-		deflateOption(),
+		grpc.RPCDecompressor(deflated{}), //nolint:staticcheck // its replacement is a registry of the process
 	)
-	pb.RegisterGRPCInferenceServiceServer(s.grpc, grpcService{Server: s})
+	s.grpc.RegisterService(s.service(), nil)
+	for _, d := range append(s.tensorFlowServices(), s.torchService()) {
+		s.grpc.RegisterService(d, nil)
+	}
+	reflection.Register(s.grpc)
 	s.all.Go(func() { _ = s.grpc.Serve(l) })
 }
 
@@ -218,6 +228,7 @@ func (s *Server) closeAll() {
 			s.grpc.Stop()
 		}
 		s.all.Wait()
+		s.text.close()
 		s.regions.close()
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc/codes"
 )
@@ -39,14 +40,24 @@ func (m memory) title() string {
 }
 
 // regionStatus describes a region in both protocols: system memory has key and offset, GPU memory
-// the GPU's number.
+// the GPU's number. The tags are for the body of a registration over HTTP.
 type regionStatus struct {
 	memory memory
 	name   string
-	key    string
-	offset uint64
-	device uint64
-	size   uint64
+	Key    string `json:"key"`
+	Offset uint64 `json:"offset"`
+	Device uint64 `json:"device_id"`
+	Size   uint64 `json:"byte_size"`
+}
+
+func (r *regionStatus) json() object {
+	o := object{"name": r.name, "byte_size": r.Size}
+	if r.memory == cudaMemory {
+		o["device_id"] = r.Device
+	} else {
+		o["key"], o["offset"] = r.Key, r.Offset
+	}
+	return o
 }
 
 // maxRegion bounds the bytes of one registration.
@@ -62,15 +73,15 @@ func (s *regions) register(r regionStatus) error {
 			"shared memory region '" + r.name + "' already in manager",
 		}
 	}
-	if r.size == 0 || r.size > maxRegion || r.offset > maxRegion {
+	if r.Size == 0 || r.Size > maxRegion || r.Offset > maxRegion {
 		return invalid("invalid size of shared memory region: '%s'", r.name)
 	}
-	bytes, err := mapShared(r.key, int64(r.offset), int(r.size))
+	bytes, err := mapShared(r.Key, int64(r.Offset), int(r.Size))
 	switch {
 	case err != nil && r.memory == cudaMemory:
 		return invalid("failed to register shared memory region: invalid args")
 	case err != nil:
-		return internal("Unable to open shared memory region: '%s'", r.key)
+		return internal("Unable to open shared memory region: '%s'", r.Key)
 	}
 	if s.byID == nil {
 		s.byID = map[string]*shared{}
@@ -146,26 +157,27 @@ type place struct {
 
 // resources holds the bytes and the regions that one request uses; done releases them.
 type resources struct {
-	budget  *budget
+	free    *atomic.Int64 // bytes for all requests
 	bytes   int64
 	of      *regions
 	used    []*shared
 	outputs map[string]place
 }
 
-func (s *Server) use() *resources { return &resources{budget: &s.bodies, of: &s.regions} }
+func (s *Server) use() *resources { return &resources{free: &s.bodies, of: &s.regions} }
 
-// reserve reserves n bytes in the budget, or returns false if fewer are left.
+// reserve reserves n bytes, or returns false if fewer are free.
 func (h *resources) reserve(n int64) bool {
-	ok := h.budget.reserve(n)
-	if ok {
-		h.bytes += n
+	h.bytes += n
+	if h.free.Add(-n) < 0 {
+		h.release(n)
+		return false
 	}
-	return ok
+	return true
 }
 
 func (h *resources) release(n int64) {
-	h.budget.left.Add(n)
+	h.free.Add(n)
 	h.bytes -= n
 }
 
@@ -221,8 +233,8 @@ func (h *resources) put(t tensor) (bool, error) {
 		return false, nil
 	}
 	if uint64(len(t.data)) > p.size {
-		return true, internal("shared memory size specified with the request for output '%s' (%d bytes) should be "+
-			"at least %d bytes to hold the results", t.name, p.size, len(t.data))
+		return true, internal("shared memory size specified with the request for output '%s' (%d bytes) "+
+			"should be at least %d bytes to hold the results", t.name, p.size, len(t.data))
 	}
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()

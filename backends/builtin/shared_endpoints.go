@@ -1,10 +1,10 @@
 package builtin
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
@@ -41,107 +41,73 @@ func (s *Server) sharedRoutes(mux *http.ServeMux) {
 	}
 }
 
-// systemRegion and cudaRegion describe a region in JSON; the server also sends its name.
-type (
-	systemRegion struct {
-		Name   string `json:"name"`
-		Key    string `json:"key"`
-		Offset uint64 `json:"offset"`
-		Size   uint64 `json:"byte_size"`
-	}
-	cudaRegion struct {
-		Name   string     `json:"name"`
-		Handle *rawHandle `json:"raw_handle,omitempty"`
-		Device uint64     `json:"device_id"`
-		Size   uint64     `json:"byte_size"`
-	}
-	rawHandle struct {
-		Base64 []byte `json:"b64"`
-	}
-)
-
-func (r *regionStatus) json() any {
-	if r.memory == cudaMemory {
-		return cudaRegion{Name: r.name, Device: r.device, Size: r.size}
-	}
-	return systemRegion{r.name, r.key, r.offset, r.size}
-}
-
 // readRegion reads the body of a registration.
 func (m memory) readRegion(body *json.Decoder) (regionStatus, error) {
-	var system systemRegion
-	var cuda cudaRegion
-	into := any(&system)
-	if m == cudaMemory {
-		into = &cuda
+	var in struct {
+		regionStatus
+		Handle *struct {
+			Base64 []byte `json:"b64"`
+		} `json:"raw_handle"`
 	}
-	switch err := body.Decode(into); {
+	switch err := body.Decode(&in); {
 	case err != nil:
-		return regionStatus{}, invalid("failed to parse the request JSON buffer: %v", err)
+		return in.regionStatus, invalid("failed to parse the request JSON buffer: %v", err)
 	case m == systemMemory:
-		return regionStatus{key: system.Key, offset: system.Offset, size: system.Size}, nil
-	case cuda.Handle == nil:
-		return regionStatus{}, invalid("Shared memory register request has no 'raw_handle' field")
-	case len(cuda.Handle.Base64) != handleSize:
-		return regionStatus{}, invalid("'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t")
+		return in.regionStatus, nil
+	case in.Handle == nil:
+		return in.regionStatus, invalid("Shared memory register request has no 'raw_handle' field")
+	case len(in.Handle.Base64) != handleSize:
+		return in.regionStatus, invalid("'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t")
 	}
-	return regionStatus{key: keyOf(cuda.Handle.Base64), device: cuda.Device, size: cuda.Size}, nil
+	return regionStatus{Key: keyOf(in.Handle.Base64), Device: in.Device, Size: in.Size}, nil
 }
 
 // statusMessage fills a message with a region of a memory, or all.
-func statusMessage[M proto.Message](s *regions, m memory, name string, to M) (M, error) {
+func (s *regions) statusMessage(m memory, name string, to proto.Message) (proto.Message, error) {
 	list, err := s.list(m, name)
 	if err != nil {
-		return to, err
+		return nil, err
 	}
-	byName := map[string]any{}
+	byName := object{}
 	for _, g := range list {
 		byName[g.name] = g.json()
 	}
-	return toMessage(map[string]any{"regions": byName}, to)
+	return toMessage(object{"regions": byName}, to)
 }
 
-func (s grpcService) SystemSharedMemoryStatus(
-	_ context.Context, r *pb.SystemSharedMemoryStatusRequest,
-) (*pb.SystemSharedMemoryStatusResponse, error) {
-	return statusMessage(&s.regions, systemMemory, r.Name, &pb.SystemSharedMemoryStatusResponse{})
-}
-
-func (s grpcService) SystemSharedMemoryRegister(
-	_ context.Context, r *pb.SystemSharedMemoryRegisterRequest,
-) (*pb.SystemSharedMemoryRegisterResponse, error) {
-	return &pb.SystemSharedMemoryRegisterResponse{}, s.regions.register(
-		regionStatus{memory: systemMemory, name: r.Name, key: r.Key, offset: r.Offset, size: r.ByteSize})
-}
-
-func (s grpcService) SystemSharedMemoryUnregister(
-	_ context.Context, r *pb.SystemSharedMemoryUnregisterRequest,
-) (*pb.SystemSharedMemoryUnregisterResponse, error) {
-	return &pb.SystemSharedMemoryUnregisterResponse{}, s.regions.unregister(systemMemory, r.Name)
-}
-
-func (s grpcService) CudaSharedMemoryStatus(
-	_ context.Context, r *pb.CudaSharedMemoryStatusRequest,
-) (*pb.CudaSharedMemoryStatusResponse, error) {
-	return statusMessage(&s.regions, cudaMemory, r.Name, &pb.CudaSharedMemoryStatusResponse{})
-}
-
-func (s grpcService) CudaSharedMemoryRegister(
-	_ context.Context, r *pb.CudaSharedMemoryRegisterRequest,
-) (*pb.CudaSharedMemoryRegisterResponse, error) {
-	if len(r.RawHandle) != handleSize || r.DeviceId < 0 {
-		return nil, invalid("failed to register shared memory region: invalid args")
+// sharedMethods returns the gRPC methods of the extensions.
+func (s *Server) sharedMethods() []grpc.MethodDesc {
+	return []grpc.MethodDesc{
+		unary("SystemSharedMemoryStatus", func(r *pb.SystemSharedMemoryStatusRequest) (proto.Message, error) {
+			return s.regions.statusMessage(systemMemory, r.Name, &pb.SystemSharedMemoryStatusResponse{})
+		}),
+		unary("SystemSharedMemoryRegister",
+			func(r *pb.SystemSharedMemoryRegisterRequest) (proto.Message, error) {
+				return &pb.SystemSharedMemoryRegisterResponse{}, s.regions.register(regionStatus{
+					memory: systemMemory, name: r.Name, Key: r.Key, Offset: r.Offset, Size: r.ByteSize,
+				})
+			}),
+		unary("SystemSharedMemoryUnregister",
+			func(r *pb.SystemSharedMemoryUnregisterRequest) (proto.Message, error) {
+				return &pb.SystemSharedMemoryUnregisterResponse{}, s.regions.unregister(systemMemory, r.Name)
+			}),
+		unary("CudaSharedMemoryStatus", func(r *pb.CudaSharedMemoryStatusRequest) (proto.Message, error) {
+			return s.regions.statusMessage(cudaMemory, r.Name, &pb.CudaSharedMemoryStatusResponse{})
+		}),
+		unary("CudaSharedMemoryRegister", func(r *pb.CudaSharedMemoryRegisterRequest) (proto.Message, error) {
+			if len(r.RawHandle) != handleSize || r.DeviceId < 0 {
+				return nil, invalid("failed to register shared memory region: invalid args")
+			}
+			return &pb.CudaSharedMemoryRegisterResponse{}, s.regions.register(regionStatus{
+				memory: cudaMemory, name: r.Name, Key: keyOf(r.RawHandle), Device: uint64(r.DeviceId),
+				Size: r.ByteSize,
+			})
+		}),
+		unary("CudaSharedMemoryUnregister",
+			func(r *pb.CudaSharedMemoryUnregisterRequest) (proto.Message, error) {
+				return &pb.CudaSharedMemoryUnregisterResponse{}, s.regions.unregister(cudaMemory, r.Name)
+			}),
 	}
-	return &pb.CudaSharedMemoryRegisterResponse{}, s.regions.register(regionStatus{
-		memory: cudaMemory, name: r.Name, key: keyOf(r.RawHandle), device: uint64(r.DeviceId),
-		size: r.ByteSize,
-	})
-}
-
-func (s grpcService) CudaSharedMemoryUnregister(
-	_ context.Context, r *pb.CudaSharedMemoryUnregisterRequest,
-) (*pb.CudaSharedMemoryUnregisterResponse, error) {
-	return &pb.CudaSharedMemoryUnregisterResponse{}, s.regions.unregister(cudaMemory, r.Name)
 }
 
 // sharedParameters are the JSON parameters of a tensor in shared memory.

@@ -46,8 +46,8 @@ func TestSharedMemories(t *testing.T) {
 			"cudasharedmemory/region/b/register", `{"device_id":0,"byte_size":64}`,
 			`400 {"error":"Shared memory register request has no 'raw_handle' field"}`,
 		},
-		{"cudasharedmemory/status", "", `200 [{"name":"a","device_id":3,"byte_size":64}]`},
-		{"systemsharedmemory/status", "", `200 [{"name":"s","key":"` + key + `","offset":0,"byte_size":64}]`},
+		{"cudasharedmemory/status", "", `200 [{"byte_size":64,"device_id":3,"name":"a"}]`},
+		{"systemsharedmemory/status", "", `200 [{"byte_size":64,"key":"` + key + `","name":"s","offset":0}]`},
 		{
 			"cudasharedmemory/region/nope/status", "",
 			`404 {"error":"Unable to find cuda shared memory region: 'nope'"}`,
@@ -65,7 +65,7 @@ func TestSharedMemories(t *testing.T) {
 			`404 {"error":"The region named 'a' is registered as CUDA shared memory, not system shared memory"}`,
 		},
 		{"systemsharedmemory/region/a/unregister", "{}", "200 "}, // it is none of its own
-		{"cudasharedmemory/region/a/status", "", `200 [{"name":"a","device_id":3,"byte_size":64}]`},
+		{"cudasharedmemory/region/a/status", "", `200 [{"byte_size":64,"device_id":3,"name":"a"}]`},
 		{"cudasharedmemory/unregister", "{}", "200 "},
 		{"cudasharedmemory/status", "", "200 []"},
 	} {

@@ -187,7 +187,7 @@ func TestOverloadIsRefused(t *testing.T) {
 		eventually(t, "one runs, one waits", func() bool {
 			q.mu.Lock()
 			defer q.mu.Unlock()
-			return q.started && len(q.jobs)-q.head == i && s.arrivals.count() == uint64(i+1)
+			return q.started && len(q.jobs) == i && s.counts().Arrivals == uint64(i+1)
 		})
 	}
 	if _, err := g.ModelInfer(t.Context(), fp32("slow")); status.Code(err) != codes.Unavailable ||
@@ -209,7 +209,7 @@ func TestOverloadIsRefused(t *testing.T) {
 
 func TestBodiesAreBounded(t *testing.T) {
 	s := start(t, Config{})
-	s.bodies.left.Store(20)
+	s.bodies.Store(20)
 	long, err := json.Marshal(strings.Repeat("x", 100))
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer",
-		io.MultiReader(strings.NewReader("{}"), strings.NewReader(" ")))
+		io.MultiReader(strings.NewReader("{}"), strings.NewReader(strings.Repeat(" ", 100))))
 	resp, err := client(t).Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	if _, err := dial(t, s).ModelInfer(t.Context(), q); status.Code(err) != codes.Unavailable {
 		t.Error(err)
 	}
-	if left := s.bodies.left.Load(); left != 20 {
+	if left := s.bodies.Load(); left != 20 {
 		t.Errorf("%d of 20 bytes came back", left)
 	}
 }
@@ -252,5 +252,5 @@ func TestChunkedBody(t *testing.T) {
 	if err != nil || resp.StatusCode != 200 || !bytes.Contains(got, []byte(data)) {
 		t.Errorf("%v %s %.100s", err, resp.Status, got)
 	}
-	eventually(t, "the bytes come back", func() bool { return s.bodies.left.Load() == maxBodies })
+	eventually(t, "the bytes come back", func() bool { return s.bodies.Load() == maxBodies })
 }

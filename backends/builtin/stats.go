@@ -1,7 +1,8 @@
 package builtin
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
@@ -52,9 +53,8 @@ type modelStats struct {
 
 // stats collects one model's statistics.
 type stats struct {
-	mu      sync.Mutex
-	total   modelStats
-	batches map[int]*batchStats
+	mu    sync.Mutex
+	total modelStats // batches sorted by size
 }
 
 // executed counts one execution of jobs, from start to output: inputs until infer, the model until
@@ -82,11 +82,13 @@ func (s *stats) executed(jobs []*job, start, infer, end, output int64) {
 	is.ComputeInput.add(good, infer-start)
 	is.ComputeInfer.add(good, end-infer)
 	is.ComputeOutput.add(good, output-end)
-	b := s.batches[rows]
-	if b == nil {
-		b = &batchStats{BatchSize: uint64(rows)}
-		s.batches[rows] = b
+	size := batchStats{BatchSize: uint64(rows)}
+	at, known := slices.BinarySearchFunc(s.total.BatchStats, size,
+		func(a, b batchStats) int { return cmp.Compare(a.BatchSize, b.BatchSize) })
+	if !known {
+		s.total.BatchStats = slices.Insert(s.total.BatchStats, at, size)
 	}
+	b := &s.total.BatchStats[at]
 	b.ComputeInput.add(1, infer-start)
 	b.ComputeInfer.add(1, end-infer)
 	b.ComputeOutput.add(1, output-end)
@@ -99,16 +101,11 @@ func (s *stats) failed(ns int64) {
 	s.mu.Unlock()
 }
 
-// snapshot returns the current statistics, batches sorted by size.
+// snapshot returns the current statistics.
 func (s *stats) snapshot() modelStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.total
-	m.BatchStats = make([]batchStats, 0, len(s.batches))
-	for _, b := range s.batches {
-		m.BatchStats = append(m.BatchStats, *b)
-	}
-	sort.Slice(m.BatchStats,
-		func(i, k int) bool { return m.BatchStats[i].BatchSize < m.BatchStats[k].BatchSize })
+	m.BatchStats = append([]batchStats{}, m.BatchStats...)
 	return m
 }

@@ -39,60 +39,52 @@ func isInferRequest(body []byte) bool {
 	return w.Err() == nil && len(body) > 0
 }
 
-// The items of a whole body are read from the shape of its first input that has a batch dimension
-// according to the model's metadata; 0: unknown.
-
-// itemsOf returns the items of a shape; name is the input's name, "" if unknown.
-func itemsOf(sig *backends.Signature, name string, shape []int64) (items uint32, ok bool) {
-	shapeTensor := slices.ContainsFunc(sig.Inputs,
-		func(p backends.Port) bool { return p.ShapeTensor && p.Name == name })
-	if shapeTensor || len(shape) == 0 || shape[0] < 1 || shape[0] > math.MaxUint32 {
-		return 0, false
-	}
-	return uint32(shape[0]), true
-}
-
-// takesBatches reports whether the model of a body takes batches. items is the number of items of a
-// body if it does not, or if that is unknown.
-func takesBatches(r *backends.Request) (is bool, items uint32) {
-	switch sig := r.Signature; {
+// itemsOf returns the items of a whole body with these inputs, from the shape of the first one that
+// has a batch dimension according to the model's metadata; 0: unknown.
+func itemsOf(sig *backends.Signature, inputs []named) uint32 {
+	switch {
 	case sig == nil || sig.Model == "":
-		return false, 0
+		return 0
 	case !sig.Batched:
-		return false, 1
+		return 1
 	}
-	return true, 0
+	for _, in := range inputs {
+		shapeTensor := slices.ContainsFunc(sig.Inputs,
+			func(p backends.Port) bool { return p.ShapeTensor && p.Name == in.Name })
+		if !shapeTensor && len(in.Shape) > 0 && in.Shape[0] >= 1 && in.Shape[0] <= math.MaxUint32 {
+			return uint32(in.Shape[0])
+		}
+	}
+	return 0
 }
 
-// jsonItems returns the items of a request's JSON.
-func jsonItems(r *backends.Request) uint32 {
-	is, items := takesBatches(r)
-	sc := jsonscan.Lenient(r.Body)
-	for sc.Enter('{'); is && sc.More('}'); {
+// jsonInputs reads the inputs of a request's JSON, whose numbers may be NaN and infinite: Triton takes
+// them, and encoding/json does not.
+func jsonInputs(body []byte) (list []named) {
+	sc := jsonscan.Lenient(body)
+	for sc.Enter('{'); sc.More('}'); {
 		if string(sc.Key()) != "inputs" || sc.Peek() != '[' {
 			sc.Skip()
 			continue
 		}
 		for sc.Enter('['); sc.More(']'); {
-			name, shape := "", []int64(nil)
+			var in named
 			for sc.Enter('{'); sc.More('}'); {
 				switch key := sc.Key(); {
 				case string(key) == "name" && sc.Peek() == '"':
-					name = string(sc.Text())
+					in.Name = string(sc.Text())
 				case string(key) == "shape" && sc.Peek() == '[':
 					for sc.Enter('['); sc.More(']'); {
-						shape = append(shape, sc.Dimension())
+						in.Shape = append(in.Shape, sc.Dimension())
 					}
 				default:
 					sc.Skip()
 				}
 			}
-			if n, ok := itemsOf(r.Signature, name, shape); ok && items == 0 && sc.OK() {
-				items = n
-			}
+			list = append(list, in)
 		}
 	}
-	return items
+	return list
 }
 
 // inferRequest is the part of a ModelInferRequest that is read.
@@ -119,11 +111,7 @@ func readBody(r *backends.Request) (parts [][]byte) {
 	if r.ModelVersion = m.Version; m.Model != r.Model {
 		r.Signature = nil
 	}
-	is, items := takesBatches(r)
-	for i := 0; is && items == 0 && i < len(m.Inputs); i++ {
-		items, _ = itemsOf(r.Signature, m.Inputs[i].Name, m.Inputs[i].Shape)
-	}
-	r.Items = items
+	r.Items = itemsOf(r.Signature, m.Inputs)
 	parts = [][]byte{r.Body}
 	for i := range r.Parameters {
 		if !slices.ContainsFunc(m.Parameters, func(p named) bool { return p.Name == r.Parameters[i].Name }) {
@@ -141,10 +129,8 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 		return nil, errors.New("the body is not JSON")
 	}
 	size := sc.Offset()
-	if c.usesGenerate() {
-		r.Items = 1
-	} else {
-		r.Items = jsonItems(r)
+	if r.Items = 1; !c.usesGenerate() {
+		r.Items = itemsOf(r.Signature, jsonInputs(r.Body))
 	}
 	call, err := c.call(r, path, holes{}, [][]byte{r.Body}, size, !sc.AtEnd())
 	if err != nil {

@@ -37,6 +37,10 @@ func TestBodyItems(t *testing.T) {
 			"json", "http", `{"id":"1","inputs":[{"name":"IN","shape":[3,4],"datatype":"INT32","data":[1]}]}`,
 			batches, 3,
 		},
+		{
+			"numbers that JSON does not have", "http",
+			`{"inputs":[{"name":"IN","shape":[4,1],"data":[NaN,1,-Infinity,3]}]}`, batches, 4,
+		},
 		{"raw tensors behind", "http", raw, batches, 5},
 		{
 			"a shape goes once", "http", `{"inputs":[{"name":"S","shape":[2]},{"name":"IN","shape":[7,2]}]}`, batches,

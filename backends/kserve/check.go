@@ -2,7 +2,8 @@ package kserve
 
 import (
 	"bytes"
-	"strconv"
+	"fmt"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -60,8 +61,8 @@ func (k *knownReply) matches(text []byte, rest int64, e *expectation) bool {
 
 // check checks a reply without expected values.
 func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
-	length, ends := h.BodySize(), h.Last() == '}'
-	if coded := j.decoder.isCoded(h); coded && whole {
+	length, ends := h.Size, h.Last == '}'
+	if coded := j.decoder.Coded(h); coded && whole {
 		length, ends = int64(len(text)), bytes.HasSuffix(bytes.TrimRight(text, " \t\r\n"), []byte("}"))
 	} else if coded {
 		length = -1 // known only at the end
@@ -74,14 +75,14 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 	there := size >= 0 && size <= int64(len(text))
 	switch {
 	case !ok || length >= 0 && size > length:
-		j.c.fail(s, backends.Decode, "the length of the reply's JSON differs from its header: ",
+		j.c.failDecode(s, "the length of the reply's JSON differs from its header: ",
 			h.Get(jsonLengthLower))
 	case there && (!alone || size <= previewSize || checkedShare.Has(s.N)):
 		j.read(e, text[:size], length-size, length >= 0, s)
 	case alone && length >= 0 && !ends:
-		j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
+		j.c.failDecode(s, "the reply's JSON does not end: ", text)
 	case there && !bytes.Contains(text, outputsKey):
-		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
+		j.c.failDecode(s, "the reply has no outputs: ", text)
 	}
 }
 
@@ -95,7 +96,7 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		return
 	}
 	if !j.hasOutputs {
-		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
+		j.c.failDecode(s, "the reply has no outputs: ", text)
 		return
 	}
 	if !j.identity(e, text, s) {
@@ -111,9 +112,9 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 	}
 	switch {
 	case known && left < 0:
-		j.c.fail(s, backends.Decode, "the reply is too short for its outputs", nil)
+		j.c.failDecode(s, "the reply is too short for its outputs", nil)
 	case known && left > 0:
-		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
+		j.c.failDecode(s, "bytes follow the last output of the reply", nil)
 	case j.checkRequested(e, s) && j.c.anyOutput(e, s) && known && len(text) <= previewSize:
 		j.known = knownReply{
 			text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested,
@@ -128,7 +129,7 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 func (j *httpJudge) parseReply(text []byte, s *backends.Sample) bool {
 	switch {
 	case !j.parse(text):
-		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+		j.c.failDecode(s, "the reply's JSON cannot be read: ", text)
 	case j.hasError:
 		j.c.fail(s, backends.Server, "", text)
 	default:
@@ -140,26 +141,26 @@ func (j *httpJudge) parseReply(text []byte, s *backends.Sample) bool {
 // checkOutput fails a reply with an output that lacks name, datatype, shape or data.
 func (j *httpJudge) checkOutput(e *expectation, o *output, s *backends.Sample) bool {
 	if o.name == nil || o.datatype == nil || o.shapeText == nil {
-		j.c.fail(s, backends.Decode, "the reply lacks name, datatype or shape of output ", o.name)
+		j.c.failDecode(s, "the reply lacks name, datatype or shape of output ", o.name)
 		return false
 	}
 	takes, err := tensor.Elements(j.c.shape[o.shape[0]:o.shape[1]])
 	each := int64(tensor.DataType(o.datatype).Size())
 	switch {
 	case err != nil:
-		j.failOutput(s, o, " has a shape that no tensor can have: ", o.shapeText)
+		j.failOutput(s, o, "has a shape that no tensor can have: %s", o.shapeText)
 	case o.size < noRaw:
-		j.failOutput(s, o, " has a binary_data_size that is no size", nil)
+		j.failOutput(s, o, "has a binary_data_size that is no size")
 	case o.size >= 0 && each > 0 && o.size != takes*each:
-		j.failSize(s, o, o.size, takes*each, " bytes")
+		j.failOutput(s, o, "has %d bytes, its shape takes %d", o.size, takes*each)
 	case o.size == noRaw && o.data != nil && o.values < 0:
-		j.failOutput(s, o, " has data that are no list", nil)
+		j.failOutput(s, o, "has data that are no list")
 	case o.size == noRaw && o.data != nil && o.values != takes:
-		j.failSize(s, o, o.values, takes, " values")
+		j.failOutput(s, o, "has %d values, its shape takes %d", o.values, takes)
 	case o.size == noRaw && o.texts && each > 0:
-		j.failOutput(s, o, " has texts as data, wanted numbers of ", o.datatype)
+		j.failOutput(s, o, "has texts as data, wanted numbers of %s", o.datatype)
 	case o.size == noRaw && o.data == nil && !o.inSharedMemory && e.shared == nil && !e.wholeBody:
-		j.failOutput(s, o, " has no data", nil)
+		j.failOutput(s, o, "has no data")
 	default:
 		return j.c.modelOutput(e, o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]], s)
 	}
@@ -176,30 +177,18 @@ func (j *httpJudge) identity(e *expectation, text []byte, s *backends.Sample) bo
 }
 
 // failOutput fails a reply with a note about one output.
-func (j *httpJudge) failOutput(s *backends.Sample, o *output, what string, detail []byte) {
-	j.c.detail = append(append(append(j.c.detail[:0], o.name...), what...), detail...)
-	j.c.fail(s, backends.Decode, "output ", j.c.detail)
-}
-
-// failSize fails a reply in which an output has more or less data than its shape takes.
-func (j *httpJudge) failSize(s *backends.Sample, o *output, found, wanted int64, units string) {
-	j.counts = strconv.AppendInt(j.counts[:0], found, 10)
-	j.counts = append(append(j.counts, units...), ", its shape takes "...)
-	j.counts = strconv.AppendInt(j.counts, wanted, 10)
-	j.failOutput(s, o, " has ", j.counts)
+func (j *httpJudge) failOutput(s *backends.Sample, o *output, format string, args ...any) {
+	detail := fmt.Appendf(append(slices.Clone(o.name), ' '), format, args...)
+	j.c.failDecode(s, "output ", detail)
 }
 
 // checkRequested fails a reply without an output that its request names.
 func (j *httpJudge) checkRequested(e *expectation, s *backends.Sample) bool {
-next:
-	for i := range e.requested {
-		for k := range j.outputs {
-			if string(j.outputs[k].name) == e.requested[i].Name {
-				continue next
-			}
+	for _, o := range e.requested {
+		if !slices.ContainsFunc(j.outputs, func(found output) bool { return string(found.name) == o.Name }) {
+			j.c.failDecode(s, "the reply lacks a requested output: ", []byte(o.Name))
+			return false
 		}
-		j.c.fail(s, backends.Decode, "the reply lacks a requested output: ", []byte(e.requested[i].Name))
-		return false
 	}
 	return true
 }

@@ -2,6 +2,8 @@ package kserve
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -34,7 +36,7 @@ func (c *comparison) begin(e *expectation) {
 // failDetail fails a reply if there is a detail. It reports whether there is none.
 func (c *comparison) failDetail(s *backends.Sample) (good bool) {
 	if len(c.detail) > 0 {
-		c.fail(s, backends.Decode, "", c.detail)
+		c.failDecode(s, "", c.detail)
 	}
 	return len(c.detail) == 0
 }
@@ -79,7 +81,7 @@ func (c *comparison) find(e *expectation, name []byte) *backends.Tensor {
 // output compares one output. If the datatype has the name of want's it is taken from there, so
 // that no string is allocated.
 func (c *comparison) output(
-	e *expectation, want *backends.Tensor, datatype []byte, shape []int64, data []byte,
+	e *expectation, want *backends.Tensor, datatype []byte, shape []int64, data []byte, s *backends.Sample,
 ) (equal bool) {
 	expected := want.Array()
 	got := tensor.Array{Type: want.Type, Shape: shape, Data: data}
@@ -87,6 +89,9 @@ func (c *comparison) output(
 		got.Type = tensor.DataType(datatype)
 	}
 	c.note = tensor.AppendMismatch(c.note, want.Name, &got, &expected, e.relative, e.absolute)
+	if len(c.note) > 0 {
+		c.mismatch(s)
+	}
 	return len(c.note) == 0
 }
 
@@ -103,7 +108,7 @@ func (c *comparison) shared(
 	case err == nil:
 		return data, true
 	case errors.Is(err, errNoOutput):
-		c.fail(s, backends.Decode, "the data cannot be read of output ", []byte(want.Name))
+		c.failDecode(s, "the data cannot be read of output ", []byte(want.Name))
 	default: // it exists, but this machine cannot access it
 		c.fail(s, backends.Client, "shared memory: ", []byte(err.Error()))
 	}
@@ -111,14 +116,13 @@ func (c *comparison) shared(
 }
 
 // end reports whether all expected outputs arrived; the note names a missing one.
-func (c *comparison) end(e *expectation) (complete bool) {
-	for i, seen := range c.seen {
-		if !seen {
-			c.note = append(append(append(c.note, "output "...), e.outputs[i].Name...), " is missing"...)
-			return false
-		}
+func (c *comparison) end(e *expectation, s *backends.Sample) (complete bool) {
+	i := slices.Index(c.seen, false)
+	if i >= 0 {
+		c.note = fmt.Appendf(c.note, "output %s is missing", e.outputs[i].Name)
+		c.mismatch(s)
 	}
-	return true
+	return i < 0
 }
 
 // fail sets the class of the sample and its note: what, then detail.
@@ -127,6 +131,11 @@ func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what st
 	c.note = append(c.note, printable(detail, max(backends.NoteSize-len(what), 0))...)
 	s.Class = class
 	s.SetNote(c.note)
+}
+
+// failDecode fails a reply that cannot be read, or contradicts itself or the model.
+func (c *comparison) failDecode(s *backends.Sample, what string, detail []byte) {
+	c.fail(s, backends.Decode, what, detail)
 }
 
 // mismatch sets the class of the sample and the note of the comparison.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 )
 
 // metadata holds what the protocol reports about a server and a model, and Triton's configuration
@@ -119,12 +120,7 @@ type configInput struct {
 	Shape    bool   `json:"is_shape_tensor" proto:"6"`
 }
 
-const (
-	extStatistics = "statistics"
-	extConfig     = "model_configuration"
-	extBinary     = "binary_tensor_data"
-	extClasses    = "classification"
-)
+const extConfig = "model_configuration"
 
 // signature converts metadata for the executor. Triton reports shapes with a leading batch
 // dimension if the configuration has one. Without a configuration, a model whose tensors all have a
@@ -167,20 +163,17 @@ func (m *metadata) signature(version string) backends.Signature {
 		}
 	}
 	s.Decoupled = m.config.Policy.Decoupled
-	s.Statistics = slices.Contains(m.Extensions, extStatistics)
-	s.BinaryTensors = slices.Contains(m.Extensions, extBinary)
-	s.Classes = slices.Contains(m.Extensions, extClasses)
+	s.Statistics = slices.Contains(m.Extensions, "statistics")
+	s.BinaryTensors = slices.Contains(m.Extensions, "binary_tensor_data")
+	s.Classes = slices.Contains(m.Extensions, classification)
 	return s
 }
 
 // leadingFree reports whether all tensors have the form [-1, …, …].
 func leadingFree(list []tensorMetadata) bool {
-	for _, t := range list {
-		if len(t.Shape) < 2 || t.Shape[0] != -1 {
-			return false
-		}
-	}
-	return len(list) > 0
+	return len(list) > 0 && !slices.ContainsFunc(list, func(t tensorMetadata) bool {
+		return len(t.Shape) < 2 || t.Shape[0] != -1
+	})
 }
 
 func ports(list []tensorMetadata, batched bool) []backends.Port {
@@ -229,12 +222,12 @@ func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, 
 
 // Read makes a control call with GET and parses the JSON of the reply.
 func (c *HTTP) Read(ctx context.Context, path string, into any) error {
-	body, err := c.Get(ctx, path)
+	body, err := c.Fetch(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("GET %s: reply %.*q: %w", c.base+path, backends.NoteSize, body, err)
+		return fmt.Errorf("GET %s: reply %.*q: %w", c.URL(path), backends.NoteSize, body, err)
 	}
 	return nil
 }
@@ -251,9 +244,10 @@ func (c *HTTP) Ready(ctx context.Context, model string) error {
 		paths = append(paths, about+"/ready")
 	}
 	for i, path := range paths {
-		body, err := c.Get(ctx, path)
-		if err != nil && i == 2 { // Triton says "not ready" of a model that it has never heard of, and more there
-			if _, why := c.Get(ctx, about); why != nil {
+		body, err := c.Fetch(ctx, http.MethodGet, path, nil)
+		// Triton says "not ready" of a model that it has never heard of, and more there
+		if err != nil && i == 2 {
+			if _, why := c.Fetch(ctx, http.MethodGet, about, nil); why != nil {
 				return c.explainModelError(ctx, name, version, why)
 			}
 			return err
@@ -264,7 +258,7 @@ func (c *HTTP) Ready(ctx context.Context, model string) error {
 		said := struct{ Live, Ready *bool }{}
 		_ = json.Unmarshal(body, &said) // most servers report it by the status alone
 		if said.Live != nil && !*said.Live || said.Ready != nil && !*said.Ready {
-			return fmt.Errorf("GET %s: %w", c.base+path, &statusError{Status: http.StatusOK, Body: body})
+			return fmt.Errorf("GET %s: %w", c.URL(path), &endpoint.StatusError{Status: http.StatusOK, Body: body})
 		}
 	}
 	return nil

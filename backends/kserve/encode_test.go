@@ -18,7 +18,7 @@ import (
 
 func openFor(t testing.TB, target backends.Target) Conn {
 	t.Helper()
-	c, err := Open(t.Context(), target, backends.Clock{Origin: time.Now()})
+	c, err := Open(target, backends.Clock{Origin: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{URL: "grpc://h:1", Headers: []backends.Header{{Name: "grpc-x", Value: "y"}}},
 		{URL: "https://h", TLS: &backends.TLSOptions{CA: "/nothing"}},
 	} {
-		if _, err := Open(t.Context(), target, backends.Clock{}); err == nil {
+		if _, err := Open(target, backends.Clock{}); err == nil {
 			t.Errorf("%+v was opened", target)
 		}
 	}

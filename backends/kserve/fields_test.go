@@ -110,7 +110,7 @@ func TestComparingAllocatesNothing(t *testing.T) {
 		"grpc": func() { g.compare(e, message, &s) },
 		"http": func() {
 			h.c.begin(e)
-			if !h.parse(json) || !h.c.fields(e, json) {
+			if !h.parse(json) || !h.c.fields(e, json, &s) {
 				t.Error("the reply does not fit")
 			}
 			h.each(e, nil, &s)

@@ -3,10 +3,10 @@ package kserve
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 )
 
 // Generate is the endpoint whose inputs and outputs are members of a JSON object.
@@ -18,23 +18,12 @@ func (c *HTTP) usesGenerate() bool { return c.target.Endpoint == Generate }
 // streamsEvents reports whether the responses of a target are events, which are read one by one.
 func streamsEvents(t *backends.Target) bool { return t.Endpoint == Generate && t.Streaming }
 
-// checkCoding refuses headers that ask for a compressed stream of responses.
-func checkCoding(headers []backends.Header) error {
-	for _, h := range headers {
-		if strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity") {
-			return fmt.Errorf("header %s cannot be set: the responses of a stream are read one by one, "+
-				"which compression prevents", h.Name)
-		}
-	}
-	return nil
-}
-
 // prepareObject encodes a request of the generate extension: {"id":…, input: value or list, …,
 // "parameters":{…}}. A tensor of one element is a value, any other a flat list: the server knows
 // the shapes.
 func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	if streamsEvents(&c.target) {
-		if err := checkCoding(r.Headers); err != nil {
+		if err := endpoint.CheckStreamHeaders(r.Headers); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +35,8 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 		return c.prepareBody(r, path)
 	}
 	if len(r.Outputs) > 0 {
-		return nil, errors.New("outputs cannot be requested at endpoint generate: its replies contain all of them")
+		return nil,
+			errors.New("outputs cannot be requested at endpoint generate: its replies contain all of them")
 	}
 	var text holes
 	text.text(`{"id":"`)
@@ -55,11 +45,11 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
 		text.bytes = append(appendJSON(append(text.bytes, ','), in.Name), ':')
-		list := !isSingleElement(in.Shape)
+		n, err := tensor.Elements(in.Shape)
+		list := err != nil || n != 1
 		if list {
 			text.text("[")
 		}
-		var err error
 		if text.bytes, err = appendData(text.bytes, in); err != nil {
 			return nil, fmt.Errorf("input %s: %w", in.Name, err)
 		}
@@ -81,10 +71,4 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	}
 	call.Impl = c.expect(r, nil)
 	return call, nil
-}
-
-// isSingleElement reports whether a shape has one element.
-func isSingleElement(shape []int64) bool {
-	n, err := tensor.Elements(shape)
-	return err == nil && n == 1
 }

@@ -3,10 +3,10 @@ package kserve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -16,69 +16,45 @@ const service = "/inference.GRPCInferenceService/"
 
 // GRPC is a target over gRPC.
 type GRPC struct {
-	target  backends.Target
-	end     endpoint // for error messages
-	pool    *grpcraw.Pool
-	contact serverContact
-	models  modelReplies
+	*endpoint.GRPC
+	target backends.Target
+	models modelReplies
 }
 
-func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
-	pool, err := grpcraw.New(grpcraw.Options{
-		Network:        e.network,
-		Address:        e.address,
-		Authority:      e.authority,
-		TLS:            e.tls,
-		Clock:          clock,
-		ConnectTimeout: t.ConnectTimeout,
-		Connections:    t.Connections,
-		MaxMessage:     t.MaxMessage,
-		Compression:    t.Compression,
-		Headers:        t.Headers,
-		Judge:          func() grpcraw.Judge { return &grpcJudge{keep: t.KeepReplies} },
-	})
+func openGRPC(t backends.Target, e *endpoint.Endpoint, clock backends.Clock) (*GRPC, error) {
+	judge := func() grpcraw.Judge { return &grpcJudge{keep: t.KeepReplies} }
+	c, err := endpoint.OpenGRPC(&t, e, clock, grpcraw.Options{Judge: judge})
 	if err != nil {
 		return nil, err
 	}
-	return &GRPC{target: t, end: e, pool: pool}, nil
+	return &GRPC{GRPC: c, target: t}, nil
 }
 
 // Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
 func (c *GRPC) Lanes(
 	ctx context.Context, n int, o backends.LaneOptions,
-) (lanes []backends.Lane, limits backends.Limits, err error) {
-	if c.target.Streaming {
-		judge := func() grpcraw.StreamJudge {
-			return &streamJudge{
-				grpcJudge: grpcJudge{keep: c.target.KeepReplies},
-			}
-		}
-		lanes, limits, err = c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", judge)
-	} else {
-		lanes, limits, err = c.pool.Lanes(ctx, n, o)
+) ([]backends.Lane, backends.Limits, error) {
+	if !c.target.Streaming {
+		return c.GRPC.Lanes(ctx, n, o)
 	}
-	return lanes, limits, c.contact.explainScheme(&c.end, c.target.URL, "connect to "+c.end.address, err)
+	judge := func() grpcraw.StreamJudge {
+		return &streamJudge{
+			grpcJudge: grpcJudge{keep: c.target.KeepReplies}, answer: textOf{wanted: TextTensors(&c.target)},
+		}
+	}
+	lanes, limits, err := c.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", judge)
+	return lanes, limits, c.Explain("connect to "+c.Address, err)
 }
-
-// Close implements backends.Conn.
-func (c *GRPC) Close(context.Context) error { return c.pool.Close() }
 
 // Invoke makes a control call of a method of the inference service.
 func (c *GRPC) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
-	reply, err := c.pool.Invoke(ctx, service+method, request)
-	if err != nil {
-		return nil,
-			c.contact.explainScheme(&c.end, c.target.URL, method+": connect to "+c.end.address,
-				fmt.Errorf("%s: %w", method, err))
-	}
-	c.contact.setAnswered()
-	return reply, nil
+	return c.GRPC.Invoke(ctx, service+method, request)
 }
 
 // ModelRequest encodes a request that names a model: ModelReady, ModelMetadata, ModelConfig,
 // ModelStatistics.
 func ModelRequest(model, version string) []byte {
-	b := protow.AppendString([]byte(nil), 1, model)
+	b := protow.AppendString(nil, 1, model)
 	if version != "" {
 		b = protow.AppendString(b, 2, version)
 	}
@@ -115,10 +91,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		}
 		return c.call(&r, readBody(&r), head, nil)
 	}
-	text := ModelRequest(r.Model, r.ModelVersion)
-	for _, p := range r.Parameters {
-		text = appendParameter(text, 4, &p)
-	}
+	text := appendEntries(ModelRequest(r.Model, r.ModelVersion), 4, r.Parameters)
 	for i := range r.Inputs {
 		text = protow.AppendString(text, 5, tensorHead(&r.Inputs[i], p.input(i)))
 	}
@@ -134,7 +107,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 
 // call makes a Call from a message's pieces.
 func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (*backends.Call, error) {
-	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list,
+	call, err := c.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list,
 		replyLimit(r, &c.target, false), c.models.expect(r, p, &c.target))
 	if err != nil {
 		return nil, err
@@ -163,19 +136,17 @@ func contents(text []byte, inputs []backends.Tensor, p *Places) (body [][]byte) 
 
 // tensorHead encodes an InferInputTensor: name 1, datatype 2, shape 3, parameters 4.
 func tensorHead(t *backends.Tensor, shared *Place) []byte {
-	b := protow.AppendString([]byte(nil), 1, t.Name)
+	b := protow.AppendString(nil, 1, t.Name)
 	b = protow.AppendInts(protow.AppendString(b, 2, string(t.Type)), 3, t.Shape)
 	if shared != nil {
-		b = shared.parameters(appendParameter(b, 4,
-			&backends.Parameter{Name: sharedRegion, Value: shared.Region}),
-			4)
+		b = appendEntries(b, 4, shared.parameters())
 	}
 	return appendEntries(b, 4, t.Parameters)
 }
 
 // requestedOutput encodes an InferRequestedOutputTensor: name 1, parameters 2.
 func requestedOutput(o *backends.Output) []byte {
-	b := protow.AppendString([]byte(nil), 1, o.Name)
+	b := protow.AppendString(nil, 1, o.Name)
 	if o.Classification > 0 {
 		b = appendParameter(b, 2, &backends.Parameter{Name: classification, Value: o.Classification})
 	}
@@ -201,10 +172,10 @@ func appendParameter(dst []byte, number protow.Number, p *backends.Parameter) []
 	case int64:
 		value = protow.AppendUint(nil, 2, uint64(v))
 	case string:
-		value = protow.AppendString([]byte(nil), 3, v)
+		value = protow.AppendString(nil, 3, v)
 	case float64:
 		value = protow.AppendFixed64(nil, 4, math.Float64bits(v))
 	}
-	entry := protow.AppendString(protow.AppendString([]byte(nil), 1, p.Name), 2, value)
+	entry := protow.AppendString(protow.AppendString(nil, 1, p.Name), 2, value)
 	return protow.AppendString(dst, number, entry)
 }

@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -39,10 +40,8 @@ func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample)
 	if what := g.response(e, s); what != "" {
 		return what
 	}
-	for _, seen := range g.seen {
-		if !seen {
-			return "the reply lacks a requested output"
-		}
+	if slices.Contains(g.seen, false) {
+		return "the reply lacks a requested output"
 	}
 	return ""
 }

@@ -17,12 +17,12 @@ func appendHead(dst, message []byte) []byte {
 		w := protow.Walk(message)
 		for field > 0 && w.Next() {
 			if w.Is(protow.Number(field)) {
-				dst = appendText(append(appendMember(dst, name), ':'), w.Bytes)
+				dst = appendText(appendMember(dst, name), w.Bytes)
 			}
 		}
 	}
 	dst = appendParameters(dst, message, 4)
-	dst = append(appendMember(dst, "outputs"), ":["...)
+	dst = append(appendMember(dst, "outputs"), '[')
 	w := protow.Walk(message)
 	for first := true; w.Next(); {
 		if !w.Is(5) {
@@ -37,11 +37,11 @@ func appendHead(dst, message []byte) []byte {
 }
 
 // appendMember appends a member's name, after a comma unless it is the first.
-func appendMember(dst []byte, name string) []byte {
+func appendMember[T string | []byte](dst []byte, name T) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
-	return append(append(append(dst, '"'), name...), '"')
+	return append(appendText(dst, name), ':')
 }
 
 // appendOutput appends an InferOutputTensor: name 1, datatype 2, shape 3, parameters 4.
@@ -52,12 +52,12 @@ func appendOutput(dst, message []byte) []byte {
 	for w.Next() {
 		switch {
 		case w.Is(1):
-			dst = appendText(append(appendMember(dst, "name"), ':'), w.Bytes)
+			dst = appendText(appendMember(dst, "name"), w.Bytes)
 		case w.Is(2):
-			dst = appendText(append(appendMember(dst, "datatype"), ':'), w.Bytes)
+			dst = appendText(appendMember(dst, "datatype"), w.Bytes)
 		case w.Field == 3 && !shaped:
 			shaped = true
-			dst = appendInts(append(appendMember(dst, "shape"), ':'), message)
+			dst = appendInts(appendMember(dst, "shape"), message)
 		}
 	}
 	return append(appendParameters(dst, message, 4), '}')
@@ -86,10 +86,8 @@ func appendParameters(dst, message []byte, field protow.Number) []byte {
 			continue
 		}
 		if !some {
-			dst = append(appendMember(dst, "parameters"), ":{"...)
+			dst = append(appendMember(dst, "parameters"), '{')
 			some = true
-		} else {
-			dst = append(dst, ',')
 		}
 		var key, value []byte
 		entry := protow.Walk(w.Bytes)
@@ -101,7 +99,7 @@ func appendParameters(dst, message []byte, field protow.Number) []byte {
 				value = entry.Bytes
 			}
 		}
-		dst = appendParameterValue(append(appendText(dst, key), ':'), value)
+		dst = appendParameterValue(appendMember(dst, key), value)
 	}
 	if some {
 		dst = append(dst, '}')
@@ -129,10 +127,10 @@ func appendParameterValue(dst, message []byte) []byte {
 }
 
 // appendText appends a JSON string.
-func appendText(dst, text []byte) []byte {
+func appendText[T string | []byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
-	for _, b := range text {
-		switch {
+	for i := range len(text) {
+		switch b := text[i]; {
 		case b == '"' || b == '\\':
 			dst = append(dst, '\\', b)
 		case b < ' ':

@@ -39,25 +39,32 @@ func (j *grpcJudge) Whole(c *backends.Call, s *backends.Sample) bool {
 
 // Reply implements grpcraw.Judge.
 func (j *grpcJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
-	j.judge(c, pieces, s)
+	var response []byte
+	if len(pieces) > 0 {
+		response = pieces[0] // all of it if it is compared
+	}
+	j.judge(c, pieces, response, (*grpcCheck).message, s)
 	if j.keep && s.Class == backends.OK {
 		s.AddText(pieces...)
 	}
 }
 
-func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample) {
+// judge classifies a message, or none. It is either compared, by the ModelInferResponse in it, or
+// checked, whose result is what is wrong with it, or "".
+func (j *grpcJudge) judge(
+	c *backends.Call, pieces [][]byte, response []byte,
+	check func(*grpcCheck, *expectation, [][]byte, *backends.Sample) string, s *backends.Sample,
+) {
 	e := grpcraw.Expected(c).(*expectation)
 	switch {
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
-	case !e.compares(s):
-		if what := j.check.message(e, pieces, s); what != "" {
-			j.c.fail(s, backends.Decode, what, nil)
-		}
-	case len(pieces) == 0:
-		j.compare(e, nil, s)
+	case e.compares(s):
+		j.compare(e, response, s)
 	default:
-		j.compare(e, pieces[0], s)
+		if what := check(&j.check, e, pieces, s); what != "" {
+			j.c.failDecode(s, what, nil)
+		}
 	}
 }
 
@@ -65,13 +72,11 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) {
 	j.c.begin(e)
 	if !j.walk(message) || !j.paired() && e.shared == nil {
-		j.c.fail(s, backends.Decode, "the reply is not a ModelInferResponse", nil)
+		j.c.failDecode(s, "the reply is not a ModelInferResponse", nil)
 	} else if j.c.identity(e, j.model, j.version, s) {
 		e.flagIdentity(j.id, len(j.model) > 0, s)
-		if j.fields(e, message) {
+		if j.fields(e, message, s) {
 			j.each(e, s)
-		} else {
-			j.c.mismatch(s)
 		}
 	}
 	clear(j.outputs)
@@ -79,19 +84,19 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 }
 
 // fields compares the message without its data with the expected fields.
-func (j *grpcJudge) fields(e *expectation, message []byte) bool {
+func (j *grpcJudge) fields(e *expectation, message []byte, s *backends.Sample) bool {
 	if len(e.fields) == 0 {
 		return true
 	}
 	j.json = appendHead(j.json[:0], message)
-	return j.c.fields(e, j.json)
+	return j.c.fields(e, j.json, s)
 }
 
 func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 	for i, message := range j.outputs {
 		name, datatype, contents, ok := j.head(message)
 		if !ok {
-			j.c.fail(s, backends.Decode, "a tensor cannot be read of output ", name)
+			j.c.failDecode(s, "a tensor cannot be read of output ", name)
 			return
 		}
 		if !j.c.modelOutput(e, name, datatype, j.c.shape, s) {
@@ -113,16 +118,15 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 			data, ok = j.typed(contents, want.Type)
 		}
 		if !ok {
-			j.c.fail(s, backends.Decode, "the contents cannot be read of output ", name)
+			j.c.failDecode(s, "the contents cannot be read of output ", name)
 			return
 		}
-		if !j.c.output(e, want, datatype, j.c.shape, data) {
-			j.c.mismatch(s)
+		if !j.c.output(e, want, datatype, j.c.shape, data, s) {
 			return
 		}
 	}
-	if j.c.anyOutput(e, s) && !j.c.end(e) {
-		j.c.mismatch(s)
+	if j.c.anyOutput(e, s) {
+		j.c.end(e, s)
 	}
 }
 
@@ -168,12 +172,12 @@ func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 				return nil, false
 			}
 			for _, v := range j.ints {
-				j.c.data = appendSized(j.c.data, uint64(v), t.Size())
+				j.c.data = tensor.AppendBits(j.c.data, uint64(v), t.Size())
 			}
 		case w.Type == protow.BytesType: // fixed width, little-endian: packed values are raw already
 			j.c.data = append(j.c.data, w.Bytes...)
 		default:
-			j.c.data = appendSized(j.c.data, w.Varint, t.Size())
+			j.c.data = tensor.AppendBits(j.c.data, w.Varint, t.Size())
 		}
 	}
 	return j.c.data, w.Err() == nil
@@ -183,12 +187,4 @@ func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 var contentsField = map[tensor.DataType]protow.Number{
 	tensor.Bool: 1, tensor.Int8: 2, tensor.Int16: 2, tensor.Int32: 2, tensor.Int64: 3, tensor.Uint8: 4,
 	tensor.Uint16: 4, tensor.Uint32: 4, tensor.Uint64: 5, tensor.FP32: 6, tensor.FP64: 7, tensor.Bytes: 8,
-}
-
-// appendSized appends the low size bytes of v.
-func appendSized(dst []byte, v uint64, size int) []byte {
-	for range size {
-		dst, v = append(dst, byte(v)), v>>8
-	}
-	return dst
 }

@@ -100,7 +100,7 @@ func (h *holes) entry(
 	} else {
 		value = protow.AppendUint(value, protow.Number(kind), 0)[:1] // the tag
 	}
-	inside := protow.AppendHead(protow.AppendString([]byte(nil), 1, name), 2, len(value)+len(empty))
+	inside := protow.AppendHead(protow.AppendString(nil, 1, name), 2, len(value)+len(empty))
 	inside = append(inside, value...)
 	h.bytes = append(protow.AppendHead(h.bytes, number, len(inside)+len(empty)), inside...)
 	h.addHole(field, empty)

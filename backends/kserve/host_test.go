@@ -202,7 +202,7 @@ func TestHost(t *testing.T) {
 // askOnce makes a control call and sends a request, whatever becomes of them.
 func askOnce(t *testing.T, target backends.Target, headers []backends.Header) {
 	t.Helper()
-	conn, err := kserve.Open(t.Context(), target, backends.Clock{Origin: time.Now()})
+	conn, err := kserve.Open(target, backends.Clock{Origin: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
@@ -21,7 +22,6 @@ const (
 	jsonLength    = "Inference-Header-Content-Length" // bytes of JSON before the raw tensors
 	contentType   = "Content-Type"
 	contentCoding = "Content-Encoding"
-	acceptCoding  = "Accept-Encoding"
 	binaryOutput  = "binary_data_output"
 )
 
@@ -79,7 +79,7 @@ func (c *HTTP) call(
 		MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.usesGenerate()),
 	}
 	q := http1.Request{
-		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers,
+		Method: "POST", Host: c.Authority, Path: c.Prefix + path, Headers: headers,
 		Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	}
 	if name := c.target.Compression; name != "" {
@@ -104,9 +104,7 @@ func (c *HTTP) call(
 func (c *HTTP) expect(r *backends.Request, p *Places) *expectation {
 	e := c.models.expect(r, p, &c.target)
 	e.mayBeCoded = c.target.Compression != "" ||
-		slices.ContainsFunc(mergeHeaders(c.target.Headers, r.Headers), func(h backends.Header) bool {
-			return strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity")
-		})
+		slices.ContainsFunc(endpoint.MergeHeaders(c.target.Headers, r.Headers), endpoint.AsksForCoding)
 	return e
 }
 
@@ -119,35 +117,22 @@ func ModelPath(model, version string) string {
 	return path
 }
 
-// checkHeader refuses a header that the protocol sets itself, or that HTTP cannot carry.
-func checkHeader(h backends.Header) error {
-	for _, taken := range []string{contentType, jsonLength, contentCoding} {
-		if strings.EqualFold(h.Name, taken) {
-			return fmt.Errorf("header %s cannot be set: the client sets it itself", h.Name)
-		}
-	}
-	if strings.EqualFold(h.Name, "Host") {
-		return backends.CheckHost(h.Value)
-	}
-	if h.Name == ":authority" {
-		return fmt.Errorf("header %q cannot be set: write Host", h.Name)
-	}
-	return http1.CheckField(h)
-}
+// ownHeaders are set by the protocol itself.
+var ownHeaders = []string{contentType, jsonLength, contentCoding}
 
 // headers merges the request's headers over the target's and adds those of the protocol.
 func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]backends.Header, error) {
-	out, asks := mergeHeaders(c.target.Headers, own), false
+	out, asks := endpoint.MergeHeaders(c.target.Headers, own), false
 	for _, h := range out {
-		if err := checkHeader(h); err != nil {
+		if err := endpoint.CheckHeader(h, ownHeaders...); err != nil {
 			return nil, err
 		}
-		asks = asks || strings.EqualFold(h.Name, acceptCoding)
+		asks = asks || strings.EqualFold(h.Name, endpoint.AcceptCoding)
 	}
 	if name := c.target.Compression; name != "" {
 		out = append(out, backends.Header{Name: contentCoding, Value: name})
 		if !asks {
-			out = append(out, backends.Header{Name: acceptCoding, Value: name})
+			out = append(out, backends.Header{Name: endpoint.AcceptCoding, Value: name})
 		}
 	}
 	if !binary {
@@ -155,16 +140,6 @@ func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]back
 	}
 	return append(out, backends.Header{Name: contentType, Value: "application/octet-stream"},
 		backends.Header{Name: jsonLength, Value: strconv.Itoa(jsonSize)}), nil
-}
-
-// mergeHeaders returns base without the headers named in over, then those.
-func mergeHeaders(base, over []backends.Header) []backends.Header {
-	out := slices.DeleteFunc(slices.Clone(base), func(h backends.Header) bool {
-		return slices.ContainsFunc(over, func(o backends.Header) bool {
-			return strings.EqualFold(h.Name, o.Name)
-		})
-	})
-	return append(out, over...)
 }
 
 // encode returns the JSON after the id, and the raw tensors.
@@ -187,18 +162,15 @@ func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte,
 	text.text("]")
 	for i, o := range r.Outputs {
 		text.text([2]string{`,"outputs":[`, ","}[min(i, 1)])
-		text.bytes = appendJSON(append(text.bytes, `{"name":`...), o.Name)
-		if place := p.output(i); place != nil {
-			if err := text.outputPlace(p, place, o.Parameters); err != nil {
-				return text, nil, err
-			}
-			continue
+		text.bytes = append(appendJSON(append(text.bytes, `{"name":`...), o.Name), `,"parameters":{`...)
+		own := []backends.Parameter{{Name: "binary_data", Value: !c.target.OutputJSON}}
+		if p != nil {
+			text.regionName(p.Output)
+			own = p.Outputs[i].parameters()
+		} else if o.Classification > 0 {
+			own = append(own, backends.Parameter{Name: classification, Value: o.Classification})
 		}
-		text.text(fmt.Sprintf(`,"parameters":{"binary_data":%t`, !c.target.OutputJSON))
-		if o.Classification > 0 {
-			text.text(fmt.Sprintf(`,"%s":%d`, classification, o.Classification))
-		}
-		if text.bytes, err = appendOwn(text.bytes, o.Parameters); err != nil {
+		if text.bytes, err = appendOwn(text.bytes, append(own, o.Parameters...)); err != nil {
 			return text, nil, err
 		}
 		text.text("}}")
@@ -208,6 +180,14 @@ func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte,
 	}
 	text.text("}")
 	return text, raw, nil
+}
+
+// regionName appends the parameter with the region of a slot's outputs.
+func (h *holes) regionName(front string) {
+	name := appendJSON(nil, front)
+	h.bytes = append(append(h.bytes, `"`+sharedRegion+`":`...), name[:len(name)-1]...)
+	h.addHole(backends.FieldRegion, regionHole)
+	h.text(`"`)
 }
 
 func (c *HTTP) appendParameters(text []byte, r *backends.Request) (_ []byte, err error) {
@@ -230,14 +210,6 @@ func (c *HTTP) appendParameters(text []byte, r *backends.Request) (_ []byte, err
 	return append(text, '}'), err
 }
 
-// checkFinite refuses a parameter that JSON cannot represent.
-func checkFinite(p *backends.Parameter) error {
-	if f, ok := p.Value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		return fmt.Errorf("parameter %s is %v, which JSON does not have", p.Name, f)
-	}
-	return nil
-}
-
 // appendJSON appends a string, bool or finite number.
 func appendJSON(text []byte, v any) []byte {
 	var b strings.Builder
@@ -251,36 +223,35 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]by
 	text = tensor.AppendShape(append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":`...),
 		t.Shape)
 	text = append(append(append(text, `,"datatype":"`...), t.Type...), '"')
-	var err error
+	own := t.Parameters
 	switch {
 	case shared != nil:
-		text = appendJSON(append(text, `,"parameters":{"`+sharedRegion+`":`...), shared.Region)
-		text, err = appendOwn(append(text, shared.json()...), t.Parameters)
-		return append(text, "}}"...), err
+		own = append(shared.parameters(), own...)
 	case !c.target.InputJSON:
-		text = strconv.AppendInt(append(text, `,"parameters":{"binary_data_size":`...),
-			int64(len(t.Data)), 10)
-		text, err = appendOwn(text, t.Parameters)
-		return append(text, "}}"...), err
-	case len(t.Parameters) > 0:
-		if text, err = appendOwn(append(text, `,"parameters":{`...), t.Parameters); err != nil {
+		own = append([]backends.Parameter{{Name: "binary_data_size", Value: int64(len(t.Data))}}, own...)
+	}
+	var err error
+	if len(own) > 0 {
+		if text, err = appendOwn(append(text, `,"parameters":{`...), own); err != nil {
 			return nil, err
 		}
 		text = append(text, '}')
 	}
-	text, err = appendData(append(text, `,"data":[`...), t)
-	if err != nil {
-		return nil, fmt.Errorf("input %s: %w: use tensors: {input: binary}", t.Name, err)
+	if shared == nil && c.target.InputJSON {
+		if text, err = appendData(append(text, `,"data":[`...), t); err != nil {
+			return nil, fmt.Errorf("input %s: %w: use tensors: {input: binary}", t.Name, err)
+		}
+		text = append(text, ']')
 	}
-	return append(text, "]}"...), nil
+	return append(text, '}'), nil
 }
 
 // appendOwn appends the parameters of an input or output to an open JSON object of parameters.
 func appendOwn(text []byte, list []backends.Parameter) ([]byte, error) {
 	for i := range list {
 		p := &list[i]
-		if err := checkFinite(p); err != nil {
-			return nil, err
+		if f, ok := p.Value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			return nil, fmt.Errorf("parameter %s is %v, which JSON does not have", p.Name, f)
 		}
 		if end := text[len(text)-1]; end != '{' && end != ',' {
 			text = append(text, ',')

@@ -21,8 +21,6 @@ const (
 	sampledSize = 64 << 10
 	// maxReply bounds the bytes kept of a reply that is compared, whatever Call.MaxReply is.
 	maxReply = 2 << 30
-	// maxKept is the limit of a sample's kept reply (backends.MaxText); its JSON length comes on top.
-	maxKept = backends.MaxText
 )
 
 // httpJudge classifies replies over HTTP. The first matching row applies:
@@ -46,7 +44,6 @@ type httpJudge struct {
 	version    []byte
 	names      [2]escapedText // of model and version
 	known      knownReply
-	counts     []byte // numbers in a note
 	decoder    decoder
 }
 
@@ -57,7 +54,7 @@ func (j *httpJudge) Keep(c *backends.Call, status int, s *backends.Sample) int {
 	case e.compares(s):
 		return maxReply
 	case j.keep:
-		return maxKept
+		return backends.MaxText
 	case checkedShare.Has(s.N):
 		return sampledSize
 	}
@@ -97,8 +94,8 @@ func (j *httpJudge) decoded(
 	c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample,
 ) (text []byte, whole, good bool) {
 	accepted := c.Impl.(*expectation).accepts(status, 200)
-	coded := j.decoder.isCoded(h)
-	whole = h.BodySize() == int64(len(body))
+	coded := j.decoder.Coded(h)
+	whole = h.Size == int64(len(body))
 	if coded && (status/100 == 2 || !accepted) {
 		if body, whole = j.decompress(c, status, h, body, whole, s); s.Class != backends.OK {
 			return nil, false, false
@@ -109,7 +106,7 @@ func (j *httpJudge) decoded(
 		if coded {
 			s.SetNote(printable(body, backends.NoteSize))
 		}
-		j.status(status, h, body, s)
+		http1.FailStatus(s, status, h, body)
 		return nil, false, false
 	case status/100 != 2:
 		s.SetNote(nil)
@@ -126,19 +123,18 @@ func (j *httpJudge) decompress(
 ) (plain []byte, all bool) {
 	if !c.Impl.(*expectation).mayBeCoded {
 		if status/100 == 2 {
-			j.c.fail(s, backends.Decode, unasked, h.Get(contentCodingLower))
+			j.c.failDecode(s, unasked, h.Get(contentCodingLower))
 		}
 		return []byte(unasked), false
 	}
 	limit, most := int64(j.Keep(c, status, s)), cmp.Or(c.MaxReply, backends.ReplyLimit)
-	plain, ok := j.decoder.decode(body, min(limit, most+1), !whole)
+	plain, ok := j.decoder.Decode(body, min(limit, most+1), !whole)
 	switch {
 	case !ok:
-		j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ",
+		j.c.failDecode(s, "the reply is not compressed as its header says: ",
 			h.Get(contentCodingLower))
 	case int64(len(plain)) > most:
-		j.counts = strconv.AppendInt(j.counts[:0], most, 10)
-		j.c.fail(s, backends.Decode, "the decompressed reply exceeds `max_message`: ", j.counts)
+		j.c.failDecode(s, "the decompressed reply exceeds `max_message`: ", strconv.AppendInt(nil, most, 10))
 	}
 	return plain, whole && int64(len(plain)) < limit
 }
@@ -153,31 +149,11 @@ func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 	case isError(start):
 		j.c.fail(s, backends.Server, "", body)
 	case len(start) == 0 || start[0] != '{':
-		j.c.fail(s, backends.Decode, "the reply is not a JSON object: ", body)
+		j.c.failDecode(s, "the reply is not a JSON object: ", body)
 	default:
 		return false
 	}
 	return true
-}
-
-// redirected is the advice about statuses 300 to 399.
-const redirected = "the server redirects, which requests do not follow: write the right address " +
-	"into `url`; "
-
-// status fails a reply for its status. The wire has noted the body for 400 and above; without a
-// body the note names the status only.
-func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends.Sample) {
-	s.Class = backends.Status
-	if location := h.Get("location"); status/100 == 3 && location != nil {
-		j.c.fail(s, backends.Status, redirected+"it points to ", location)
-	} else if status < 400 {
-		j.c.fail(s, backends.Status, "", body)
-	}
-	if len(s.Note) == 0 {
-		j.c.note = strconv.AppendInt(append(j.c.note[:0], "an empty reply with status "...),
-			int64(status), 10)
-		s.SetNote(j.c.note)
-	}
 }
 
 // isError reports whether body starts with {"error": as Triton answers, with status 200, where it
@@ -198,7 +174,7 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 		size = int64(len(body))
 	}
 	if !ok || size > int64(len(body)) || !whole {
-		j.c.fail(s, backends.Decode, "the length of the reply's JSON differs from its header: ",
+		j.c.failDecode(s, "the length of the reply's JSON differs from its header: ",
 			h.Get(jsonLengthLower))
 		return
 	}
@@ -206,11 +182,9 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 	if !j.parseReply(body[:size], s) || !j.identity(e, body, s) {
 		return
 	}
-	if !j.c.fields(e, body[:size]) {
-		j.c.mismatch(s)
-		return
+	if j.c.fields(e, body[:size], s) {
+		j.each(e, body[size:], s)
 	}
-	j.each(e, body[size:], s)
 }
 
 // each compares all outputs; raw is the content after the JSON.
@@ -220,7 +194,7 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 		var data []byte
 		if o.size >= 0 {
 			if o.size > int64(len(raw)) {
-				j.c.fail(s, backends.Decode, "the reply is too short for output ", o.name)
+				j.c.failDecode(s, "the reply is too short for output ", o.name)
 				return
 			}
 			data, raw = raw[:o.size], raw[o.size:]
@@ -246,14 +220,13 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 			j.c.fail(s, s.Class, "the data cannot be read of output ", o.name)
 			return
 		}
-		if !j.c.output(e, want, o.datatype, shape, data) {
-			j.c.mismatch(s)
+		if !j.c.output(e, want, o.datatype, shape, data, s) {
 			return
 		}
 	}
 	if len(raw) > 0 {
-		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	} else if j.c.anyOutput(e, s) && !j.c.end(e) {
-		j.c.mismatch(s)
+		j.c.failDecode(s, "bytes follow the last output of the reply", nil)
+	} else if j.c.anyOutput(e, s) {
+		j.c.end(e, s)
 	}
 }

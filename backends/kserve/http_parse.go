@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -162,8 +163,7 @@ func (j *httpJudge) flatten(sc *jsonscan.Scanner, t tensor.DataType, depth int) 
 		sc.Reject()
 	case t == tensor.Bytes:
 		text := sc.Text()
-		n := len(text)
-		j.c.data = append(append(j.c.data, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), text...)
+		j.c.data = append(binary.LittleEndian.AppendUint32(j.c.data, uint32(len(text))), text...)
 	case t == tensor.Bool:
 		switch string(sc.Word()) {
 		case "true":

@@ -1,5 +1,5 @@
-// Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC: with KServe,
-// MLServer, Triton and others.
+// Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC, with KServe, MLServer,
+// Triton and others, and the protocol's version 1 over HTTP.
 //
 // It is not: a transport (wire), a place for Triton's own extensions (triton; only the choice of
 // the generate endpoint is here, as its requests and replies share the code for the protocol's
@@ -15,39 +15,42 @@ import (
 	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
+	bodies "github.com/sluice-bench/sluice/backends/http"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 )
 
 // Kind returns the backend "kserve".
 func Kind() backends.Kind {
 	return backends.Kind{
-		Name:      "kserve",
-		Help:      "KServe v2 inference protocol over HTTP or gRPC (KServe, MLServer, Triton and others)",
-		Schemes:   Schemes(),
-		Keys:      Keys(),
-		Abilities: Abilities,
-		Check:     Check,
-		Open: func(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
-			c, err := Open(ctx, t, clock)
+		Name: "kserve",
+		Help: "KServe v2 inference protocol over HTTP or gRPC (KServe, MLServer, Triton and others), and v1 " +
+			"over HTTP",
+		Schemes:   Schemes,
+		Keys:      append([]string{"endpoint"}, Keys...),
+		Endpoints: []string{"infer", Predict},
+		Abilities: abilities,
+		Check:     check,
+		Open: func(_ context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
+			if t.Endpoint != Predict {
+				return Open(t, clock)
+			}
+			c, err := bodies.Open(t, clock, bodies.Options{})
 			if err != nil {
 				return nil, err
 			}
-			return c, nil
+			return &v1{Conn: c, target: t}, nil
 		},
 	}
 }
 
-// Schemes returns the URL schemes of the protocol.
-func Schemes() []string {
-	return []string{"http", "https", "http+unix", "grpc", "grpcs", "grpc+unix"}
-}
+// Schemes are the URL schemes of the protocol.
+var Schemes = []string{"http", "https", "http+unix", "grpc", "grpcs", "grpc+unix"}
 
-// Keys returns the target keys of the plan that are read.
-func Keys() []string {
-	return []string{
-		"model", "model_version", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout",
-		"connections", "max_message", "tensors", "ready",
-	}
+// Keys are the target keys of the plan that are read.
+var Keys = []string{
+	"model", "model_version", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout",
+	"connections", "max_message", "tensors", "ready",
 }
 
 // Abilities returns the abilities of the protocol for a target.
@@ -73,48 +76,53 @@ func Check(t backends.Target) error {
 }
 
 // resolve converts a target to an endpoint, with its TLS files read.
-func resolve(t backends.Target) (endpoint, error) {
-	e, err := parseURL(t.URL)
-	if err != nil {
-		return e, err
+func resolve(t backends.Target) (*endpoint.Endpoint, error) {
+	e, err := endpoint.Open(&t, Schemes)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Layout != "":
+		return nil, &backends.KeyError{Key: "tensors", Err: errors.New("`layout` is for backend tfserving: remove it")}
+	case e.GRPC && (t.InputJSON || t.OutputJSON):
+		return nil, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
 	}
-	if e.grpc && (t.InputJSON || t.OutputJSON) {
-		return e, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
+	if err := checkHeaders(&t, e.GRPC); err != nil {
+		return nil, &backends.KeyError{Key: "headers", Err: err}
 	}
-	if err := checkHeaders(&t, e.grpc); err != nil {
-		return e, &backends.KeyError{Key: "headers", Err: err}
-	}
-	if e.secure {
-		err = e.loadTLS(t.TLS)
-	}
-	return e, err
+	return e, nil
 }
 
 // checkHeaders refuses headers that no request could carry.
 func checkHeaders(t *backends.Target, grpc bool) error {
-	check := checkHeader
-	if grpc {
-		check = grpcraw.CheckHeader
-	}
 	for _, h := range t.Headers {
-		if err := check(h); err != nil {
+		err := error(nil)
+		if grpc {
+			err = grpcraw.CheckHeader(h)
+		} else {
+			err = endpoint.CheckHeader(h, ownHeaders...)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	if streamsEvents(t) {
-		return checkCoding(t.Headers)
+		return endpoint.CheckStreamHeaders(t.Headers)
 	}
 	return nil
 }
 
 // Open reads what Check reads. It sends nothing.
-func Open(_ context.Context, t backends.Target, clock backends.Clock) (Conn, error) {
+func Open(t backends.Target, clock backends.Clock) (Conn, error) {
 	e, err := resolve(t)
 	switch {
 	case err != nil:
 		return nil, err
-	case e.grpc:
-		return openGRPC(t, e, clock)
+	case e.GRPC:
+		c, err := openGRPC(t, e, clock)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
 	return openHTTP(t, e, clock), nil
 }

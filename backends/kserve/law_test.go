@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/kserve"
 	"github.com/sluice-bench/sluice/backends/tensor"
 	"go.uber.org/goleak"
@@ -47,22 +48,28 @@ func TestLawHTTP(t *testing.T) {
 // TestLawHeld: lanes that keep their processors while they wait, over both protocols, by themselves
 // and several together.
 func TestLawHeld(t *testing.T) {
-	for name, o := range map[string]backendtest.RawOptions{"tcp": {}, "tls": {TLS: true}, "unix": {Unix: true}} {
-		for _, depth := range []int{1, 3} {
-			if depth > 1 && o.TLS {
-				continue // these do not hold
-			}
-			t.Run(fmt.Sprintf("%s, %d together", name, depth), func(t *testing.T) {
-				backendtest.Run(t, together(backendtest.Suite{
-					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask,
-					Servers: backendtest.HTTP(o, httpReply()),
-				}, depth))
-			})
+	overHTTP := func(o backendtest.RawOptions) backendtest.Suite {
+		return backendtest.Suite{
+			Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask,
+			Servers: backendtest.HTTP(o, httpReply()),
 		}
 	}
-	for _, depth := range []int{1, 3} {
-		t.Run(fmt.Sprintf("grpc, %d together", depth), func(t *testing.T) {
-			backendtest.Run(t, together(grpcSuite(0), depth))
+	tcp, unix := backendtest.RawOptions{}, backendtest.RawOptions{Unix: true}
+	for _, c := range cases.Some([]struct {
+		name  string
+		suite backendtest.Suite
+		depth int
+	}{
+		{"tcp", overHTTP(tcp), 1},
+		{"tcp", overHTTP(tcp), 3},
+		{"tls", overHTTP(backendtest.RawOptions{TLS: true}), 1}, // these do not hold
+		{"unix", overHTTP(unix), 1},
+		{"unix", overHTTP(unix), 3},
+		{"grpc", grpcSuite(0), 1},
+		{"grpc", grpcSuite(0), 3},
+	}, 2) {
+		t.Run(fmt.Sprintf("%s, %d together", c.name, c.depth), func(t *testing.T) {
+			backendtest.Run(t, together(c.suite, c.depth))
 		})
 	}
 }

@@ -38,35 +38,32 @@ func (w Want) Outputs() bool { return len(w.e.outputs) > 0 }
 // It belongs to one lane.
 type Reply struct {
 	c       comparison
+	want    Want
 	compare bool
 }
 
 // Begin starts a reply; with compare set its outputs are also compared with the expected ones.
 func (r *Reply) Begin(w Want, compare bool) {
-	r.compare = compare
+	r.want, r.compare = w, compare
 	r.c.begin(w.e)
 }
 
 // Output takes one output. It returns false once the sample has its class and note; further outputs
 // are ignored.
-func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte, s *backends.Sample) bool {
-	if !r.c.modelOutput(w.e, name, datatype, shape, s) {
+func (r *Reply) Output(name, datatype []byte, shape []int64, data []byte, s *backends.Sample) bool {
+	if !r.c.modelOutput(r.want.e, name, datatype, shape, s) {
 		return false
 	}
 	if !r.compare {
 		return true
 	}
-	want := r.c.find(w.e, name)
-	if want == nil || r.c.output(w.e, want, datatype, shape, data) {
-		return true
-	}
-	r.c.mismatch(s)
-	return false
+	want := r.c.find(r.want.e, name)
+	return want == nil || r.c.output(r.want.e, want, datatype, shape, data, s)
 }
 
 // End checks for missing outputs.
-func (r *Reply) End(w Want, s *backends.Sample) {
-	if r.c.anyOutput(w.e, s) && r.compare && !r.c.end(w.e) {
-		r.c.mismatch(s)
+func (r *Reply) End(s *backends.Sample) {
+	if r.c.anyOutput(r.want.e, s) && r.compare {
+		r.c.end(r.want.e, s)
 	}
 }

@@ -1,8 +1,10 @@
 package kserve
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -45,16 +47,6 @@ func newModelReply(r *backends.Request) *modelReply {
 	return m
 }
 
-func (m *modelReply) equal(o *modelReply) bool {
-	return m.name == o.name && m.alias == o.alias && m.version == o.version && m.batched == o.batched &&
-		m.batch == o.batch &&
-		m.configured == o.configured && m.decoupled == o.decoupled && m.wholeBody == o.wholeBody &&
-		slices.EqualFunc(m.outputs, o.outputs, func(a, b backends.Port) bool {
-			return a.Name == b.Name && a.Type == b.Type && a.ShapeTensor == b.ShapeTensor &&
-				slices.Equal(a.Shape, b.Shape)
-		})
-}
-
 // modelReplies holds the modelReply values of a target: equal ones are shared, so that a lane
 // detects a change by comparing pointers.
 type modelReplies struct {
@@ -80,7 +72,7 @@ func (k *modelReplies) expect(r *backends.Request, shared *Places, t *backends.T
 func (k *modelReplies) canonical(m *modelReply) *modelReply {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i := slices.IndexFunc(k.list, m.equal); i >= 0 {
+	if i := slices.IndexFunc(k.list, func(o *modelReply) bool { return reflect.DeepEqual(m, o) }); i >= 0 {
 		return k.list[i]
 	}
 	if len(k.list) < maxModelReplies {
@@ -95,18 +87,16 @@ func (m *modelReply) identity(dst, model, version []byte) []byte {
 	switch {
 	case m == nil:
 	case len(model) > 0 && string(model) != m.name && string(model) != m.alias:
-		dst = append(append(dst, "the reply is from model "...), printable(model, nameShown)...)
-		dst = append(append(dst, ", wanted "...), m.name...)
+		return fmt.Appendf(dst, "the reply is from model %s, wanted %s", shownName(model), m.name)
 	case m.version != "" && len(version) > 0 && string(version) != m.version:
-		dst = append(append(dst, "the reply is from version "...), printable(version, nameShown)...)
-		dst = append(append(append(dst, " of model "...), m.name...), ", wanted version "...)
-		dst = append(dst, m.version...)
+		return fmt.Appendf(dst, "the reply is from version %s of model %s, wanted version %s",
+			shownName(version), m.name, m.version)
 	}
 	return dst
 }
 
-// nameShown is the number of bytes of a reply's name in a note.
-const nameShown = 80
+// shownName returns a reply's name as a note shows it, cut to 80 bytes.
+func shownName(name []byte) string { return string(printable(name, 80)) }
 
 // port returns the model's output with this name, or nil.
 func (m *modelReply) port(name []byte) *backends.Port {
@@ -134,19 +124,15 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 	}
 	switch {
 	case want.Size() >= 0 && string(datatype) != string(want):
-		dst = append(append(append(dst, "output "...), name...), " is "...)
-		dst = append(append(dst, printable(datatype, nameShown)...), ", wanted "...)
-		return append(dst, want...), true
+		return fmt.Appendf(dst, "output %s is %s, wanted %s", string(name), shownName(datatype), want), true
 	case classes || p.ShapeTensor || !m.rankKnown(p):
 		return dst, true
 	case !m.fits(p, shape):
-		dst = append(append(append(dst, "output "...), name...), " has the shape "...)
-		dst = append(tensor.AppendShape(dst, shape), ", the model's is "...)
-		return tensor.AppendShape(dst, m.shape(p)), true
+		return fmt.Appendf(dst, "output %s has the shape %s, the model's is %s", string(name),
+			tensor.AppendShape(nil, shape), tensor.AppendShape(nil, m.shape(p))), true
 	case m.batched && !m.sameBatch(shape[0]):
-		dst = append(append(append(dst, "output "...), name...), " has the shape "...)
-		dst = append(tensor.AppendShape(dst, shape), ", the request has a batch of "...)
-		return strconv.AppendInt(dst, m.batch, 10), true
+		return fmt.Appendf(dst, "output %s has the shape %s, the request has a batch of %d", string(name),
+			tensor.AppendShape(nil, shape), m.batch), true
 	}
 	return dst, true
 }
@@ -195,16 +181,13 @@ func (m *modelReply) appendMissing(dst, other []byte) []byte {
 	if m == nil || len(m.outputs) == 0 || m.decoupled && len(other) == 0 {
 		return dst
 	}
-	dst = append(dst, "the reply has none of the model's outputs ("...)
-	for i := range m.outputs {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = append(dst, m.outputs[i].Name...)
+	names := make([]string, len(m.outputs))
+	for i, p := range m.outputs {
+		names[i] = p.Name
 	}
-	dst = append(dst, ')')
+	dst = fmt.Appendf(dst, "the reply has none of the model's outputs (%s)", strings.Join(names, ", "))
 	if len(other) > 0 {
-		dst = append(append(dst, ", but "...), printable(other, nameShown)...)
+		dst = append(append(dst, ", but "...), shownName(other)...)
 	}
 	return dst
 }

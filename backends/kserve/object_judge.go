@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/backends/wire/sse"
@@ -27,6 +28,7 @@ type objectJudge struct {
 	at     int64 // time of the last event; 0: none
 	failed bool
 	ended  bool // by [DONE]
+	noText bool // the last object has strings as outputs, and all are empty: it brings no token
 }
 
 var eventStream = []byte("text/event-stream")
@@ -35,7 +37,7 @@ var eventStream = []byte("text/event-stream")
 func (j *objectJudge) Streams(_ *backends.Call, status int, h *http1.Header) bool {
 	j.events.Reset()
 	j.at, j.failed, j.ended = 0, false, false
-	return status/100 == 2 && isStream(h) && !j.decoder.isCoded(h)
+	return status/100 == 2 && isStream(h) && !j.decoder.Coded(h)
 }
 
 func isStream(h *http1.Header) bool { return bytes.HasPrefix(h.Get("content-type"), eventStream) }
@@ -54,8 +56,8 @@ func (j *objectJudge) Data(
 			j.event(c, at, s)
 		}
 	}
-	if over = j.events.TooLong() && !j.ended; over && !j.failed {
-		j.c.fail(s, backends.Decode, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB",
+	if over = j.events.TooLong && !j.ended; over && !j.failed {
+		j.c.failDecode(s, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB",
 			nil)
 		j.failed, j.at = true, at
 	}
@@ -82,10 +84,14 @@ func (j *objectJudge) event(c *backends.Call, at int64, s *backends.Sample) {
 	}
 	j.keepObject(j.events.Data, s)
 	s.Responses++
+	e := backends.Event{At: at}
+	if !j.noText {
+		e.Flags = backends.EventAnswer
+		s.MarkToken(at, backends.EventAnswer, 0)
+	}
 	if cap(s.Events) > 0 {
-		e := backends.Event{At: at}
 		if at == j.at {
-			e.Flags = backends.EventCoalesced
+			e.Flags |= backends.EventCoalesced
 			s.Flags |= backends.Coalesced
 		}
 		s.Events = append(s.Events, e)
@@ -112,7 +118,7 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 // its members are outputs, without datatypes and shapes.
 func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.Sample) bool {
 	j.model, j.version = nil, nil
-	found := e.model == nil
+	found, texts, chars := e.model == nil, 0, 0
 	sc := jsonscan.Lenient(text)
 	for sc.Enter('{'); sc.More('}'); {
 		switch key := sc.Key(); {
@@ -122,11 +128,17 @@ func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.
 			j.version = j.names[1].read(&sc)
 		default:
 			found = found || e.model.port(key) != nil
-			sc.Skip()
+			if sc.Peek() != '"' || string(key) == "id" {
+				sc.Skip()
+				continue
+			}
+			raw, _ := sc.Raw()
+			texts, chars = texts+1, chars+len(raw)
 		}
 	}
+	j.noText = texts > 0 && chars == 0
 	if !sc.AtEnd() {
-		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+		j.c.failDecode(s, "the reply's JSON cannot be read: ", text)
 		return false
 	}
 	if !j.c.identity(e, j.model, j.version, s) {
@@ -150,45 +162,44 @@ func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (
 		if want == nil || !sc.OK() {
 			continue
 		}
-		data, ok := j.values(want, sc.Since(start))
+		data, ok := j.values(want.Type, sc.Since(start))
 		if !ok {
-			j.c.fail(s, backends.Decode, "the data cannot be read of output ", []byte(want.Name))
+			j.c.failDecode(s, "the data cannot be read of output ", []byte(want.Name))
 			return true
 		}
-		if !j.c.output(e, want, []byte(want.Type), want.Shape, data) {
-			j.c.mismatch(s)
+		if !j.c.output(e, want, []byte(want.Type), want.Shape, data, s) {
 			return false
 		}
 	}
-	switch {
-	case !sc.AtEnd():
-		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+	if !sc.AtEnd() {
+		j.c.failDecode(s, "the reply's JSON cannot be read: ", text)
 		return true
-	case !j.c.end(e) || !j.c.fields(e, text):
-		j.c.mismatch(s)
+	}
+	if j.c.end(e, s) {
+		j.c.fields(e, text, s)
 	}
 	return false
 }
 
 // values converts a value, or a list of them, to raw form.
-func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) {
+func (j *objectJudge) values(t tensor.DataType, text []byte) ([]byte, bool) {
 	j.c.data = j.c.data[:0]
 	sc := jsonscan.Lenient(text)
 	depth := 1 // as if in a list
 	if sc.Peek() == '[' {
 		depth = 0
 	}
-	j.flatten(&sc, want.Type, depth)
+	j.flatten(&sc, t, depth)
 	return j.c.data, sc.AtEnd()
 }
 
 // Reply implements http1.Judge.
 func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
 	stream := status/100 == 2 && isStream(h)
-	coded := j.decoder.isCoded(h)
+	coded := j.decoder.Coded(h)
 	switch {
 	case stream && coded:
-		j.c.fail(s, backends.Decode, "the responses are compressed and cannot be read one by one: ",
+		j.c.failDecode(s, "the responses are compressed and cannot be read one by one: ",
 			h.Get(contentCodingLower))
 		return
 	case stream && c.Impl.(*expectation).accepts(status, 200):
@@ -205,8 +216,8 @@ func (j *objectJudge) whole(c *backends.Call, h *http1.Header, text []byte, whol
 	e := c.Impl.(*expectation)
 	switch {
 	case !whole || len(text) > shortObject && !j.keep && !e.compares(s) && !checkedShare.Has(s.N):
-		if !j.checkRefused(text, s) && !j.decoder.isCoded(h) && h.Last() != '}' {
-			j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
+		if !j.checkRefused(text, s) && !j.decoder.Coded(h) && h.Last != '}' {
+			j.c.failDecode(s, "the reply's JSON does not end: ", text)
 		}
 	case !j.object(c, text, s) && s.Class == backends.OK:
 		j.keepObject(text, s)
@@ -231,7 +242,6 @@ func (j *objectJudge) close(c *backends.Call, s *backends.Sample) {
 	}
 	if e := c.Impl.(*expectation); s.Responses == 0 && !j.failed && e.compares(s) && len(e.outputs) > 0 {
 		j.c.begin(e)
-		j.c.end(e)
-		j.c.mismatch(s)
+		j.c.end(e, s)
 	}
 }

@@ -39,21 +39,15 @@ func objectOutputs(reply []byte) ([]backends.Tensor, error) {
 // null or an empty list.
 func objectTensor(name string, text []byte) (backends.Tensor, bool) {
 	for _, typ := range [...]tensor.DataType{tensor.Bytes, tensor.Bool, tensor.Int64, tensor.FP64} {
-		var j httpJudge
-		sc := jsonscan.Lenient(text)
-		depth := 1
-		if sc.Peek() == '[' {
-			depth = 0
-		}
-		j.flatten(&sc, typ, depth)
-		if !sc.AtEnd() {
+		data, ok := new(objectJudge).values(typ, text)
+		if !ok {
 			continue
 		}
-		n := int64(len(j.c.data) / max(typ.Size(), 1))
+		n := int64(len(data) / max(typ.Size(), 1))
 		if typ == tensor.Bytes {
-			n, _ = countStrings(j.c.data)
+			n, _ = tensor.CountStrings(data)
 		}
-		return backends.Tensor{Name: name, Type: typ, Shape: []int64{n}, Data: j.c.data}, true
+		return backends.Tensor{Name: name, Type: typ, Shape: []int64{n}, Data: data}, true
 	}
 	return backends.Tensor{}, false
 }

@@ -218,3 +218,28 @@ func TestLongEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensOfStream: responses with text are tokens; one whose texts are empty is only a response.
+func TestTokensOfStream(t *testing.T) {
+	for text, want := range map[string]backends.Tokens{
+		`{"text_output":"a"} {"id":"7","text_output":"","cum":0} {"text_output":"b"} {"text_output":""}`: {
+			FirstToken: 1, SecondToken: 3, LastToken: 3, FirstAnswer: 1,
+		},
+		`{"OUT":1} {"OUT":[2]}`: {FirstToken: 1, SecondToken: 2, LastToken: 2, FirstAnswer: 1},
+	} {
+		w := http1.New(&objectJudge{})
+		s := &backends.Sample{Events: make([]backends.Event, 0, 9)}
+		call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}
+		w.Begin(0, call, backends.Fields{}, s)
+		w.Feed([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"), 0)
+		at := int64(0)
+		for event := range strings.SplitSeq(text, " ") {
+			at++
+			w.Feed([]byte("data: "+event+"\n\n"), at)
+		}
+		w.EOF(at)
+		if s.Tokens != want || int64(s.Responses) != at || s.Class != backends.OK {
+			t.Errorf("%s: %+v, %d responses, %s %s", text, s.Tokens, s.Responses, s.Class, s.Note)
+		}
+	}
+}

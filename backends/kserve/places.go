@@ -45,15 +45,15 @@ var regionHole = strings.Repeat("0", RegionDigits)
 
 // check compares places with their request.
 func (p *Places) check(r *backends.Request) error {
-	if p != nil && r.Body != nil {
+	switch {
+	case p == nil:
+		return nil
+	case r.Body != nil:
 		return errors.New("a whole body cannot use shared memory")
-	}
-	if p != nil && (len(p.Inputs) != len(r.Inputs) || len(p.Outputs) != len(r.Outputs)) {
+	case len(p.Inputs) != len(r.Inputs) || len(p.Outputs) != len(r.Outputs):
 		return fmt.Errorf("%d and %d places for %d inputs and %d outputs",
 			len(p.Inputs), len(p.Outputs), len(r.Inputs), len(r.Outputs))
-	}
-	if p != nil && slices.ContainsFunc(r.Outputs,
-		func(o backends.Output) bool { return o.Classification > 0 }) {
+	case slices.ContainsFunc(r.Outputs, func(o backends.Output) bool { return o.Classification > 0 }):
 		return errors.New("classes cannot use shared memory: the server does not support it")
 	}
 	return nil
@@ -67,42 +67,15 @@ func (p *Places) input(i int) *Place {
 	return &p.Inputs[i]
 }
 
-// output returns the place of an output; nil: it is in the reply.
-func (p *Places) output(i int) *Place {
-	if p == nil {
-		return nil
+// parameters returns the parameters of a tensor in its place; an output's has no region.
+func (p *Place) parameters() (list []backends.Parameter) {
+	if p.Region != "" {
+		list = append(list, backends.Parameter{Name: sharedRegion, Value: p.Region})
 	}
-	return &p.Outputs[i]
-}
-
-// json returns a tensor's parameters after the region's name.
-func (p *Place) json() string {
-	text := fmt.Sprintf(`,"%s":%d`, sharedSize, p.Size)
 	if p.At != 0 {
-		text = fmt.Sprintf(`,"%s":%d`, sharedOffset, p.At) + text
+		list = append(list, backends.Parameter{Name: sharedOffset, Value: p.At})
 	}
-	return text
-}
-
-// outputPlace appends the parameters of a requested output and ends it.
-func (h *holes) outputPlace(p *Places, at *Place, own []backends.Parameter) (err error) {
-	front := appendJSON(nil, p.Output)
-	h.bytes = append(append(h.bytes, `,"parameters":{"`+sharedRegion+`":`...), front[:len(front)-1]...)
-	h.addHole(backends.FieldRegion, regionHole)
-	if h.bytes, err = appendOwn(append(h.bytes, `"`+at.json()...), own); err != nil {
-		return err
-	}
-	h.text("}}")
-	return nil
-}
-
-// parameters appends the offset and size of a place to a message that has parameters as field
-// number.
-func (p *Place) parameters(dst []byte, number protow.Number) []byte {
-	if p.At != 0 {
-		dst = appendParameter(dst, number, &backends.Parameter{Name: sharedOffset, Value: p.At})
-	}
-	return appendParameter(dst, number, &backends.Parameter{Name: sharedSize, Value: p.Size})
+	return append(list, backends.Parameter{Name: sharedSize, Value: p.Size})
 }
 
 // outputs appends the requested outputs to the head of a ModelInferRequest:
@@ -110,7 +83,7 @@ func (p *Place) parameters(dst []byte, number protow.Number) []byte {
 func (h *holes) outputs(list []backends.Output, p *Places) {
 	for i := range list {
 		var o holes
-		o.bytes = p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2)
+		o.bytes = appendEntries(protow.AppendString(nil, 1, list[i].Name), 2, p.Outputs[i].parameters())
 		o.bytes = appendEntries(o.bytes, 2, list[i].Parameters)
 		o.entry(2, sharedRegion, textParam, p.Output, backends.FieldRegion, regionHole)
 		h.bytes = protow.AppendHead(h.bytes, 6, len(o.bytes))

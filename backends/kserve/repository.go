@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 )
 
@@ -74,24 +75,25 @@ func isUnknown(words string) bool {
 
 // explainModelError returns err unchanged unless it says that the model is unknown.
 func (c *HTTP) explainModelError(ctx context.Context, model, version string, err error) error {
-	var status *statusError
+	var status *endpoint.StatusError
 	if !errors.As(err, &status) ||
 		status.Status != http.StatusNotFound &&
 			(status.Status != http.StatusBadRequest || !isUnknown(string(status.Body))) {
 		return err
 	}
-	return ExplainModelError(c.index(ctx), model, version, status.message(), err)
+	return ExplainModelError(c.index(ctx), model, version, status.Message(), err)
 }
 
 // index returns the models of the server: from the index of its repository, or the plain list of
 // KServe's own server; nil: it has neither.
 func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {
-	if body, err := c.Post(ctx, "/v2/repository/index", []byte("{}")); err == nil &&
+	if body, err := c.Fetch(ctx, http.MethodPost, "/v2/repository/index", []byte("{}")); err == nil &&
 		json.Unmarshal(body, &list) == nil {
 		return list
 	}
 	var plain struct{ Models []string }
-	if body, err := c.Get(ctx, "/v2/models"); err == nil && json.Unmarshal(body, &plain) == nil {
+	if body, err := c.Fetch(ctx, http.MethodGet, "/v2/models", nil); err == nil &&
+		json.Unmarshal(body, &plain) == nil {
 		list = nil
 		for _, name := range plain.Models {
 			list = append(list, IndexedModel{Name: name})
@@ -101,20 +103,14 @@ func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {
 	return nil
 }
 
-// gRPC codes of servers for an unknown model; older versions of Triton use UNAVAILABLE.
-const (
-	codeInvalidArgument = 3
-	codeNotFound        = 5
-	codeUnavailable     = 14
-)
-
-// explainModelError does the same as over HTTP.
+// explainModelError does the same as over HTTP. Older versions of Triton say UNAVAILABLE of an unknown
+// model.
 func (c *GRPC) explainModelError(ctx context.Context, model, version string, err error) error {
 	code, words, refused := grpcraw.Refusal(err)
 	switch {
 	case !refused:
 		return err
-	case code == codeNotFound, (code == codeInvalidArgument || code == codeUnavailable) && isUnknown(words):
+	case code == grpcraw.NotFound, (code == grpcraw.InvalidArgument || code == grpcraw.Unavailable) && isUnknown(words):
 		return ExplainModelError(c.index(ctx), model, version, words, err)
 	}
 	return err

@@ -35,24 +35,20 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	if r.Model == "" {
 		errs = append(errs, errors.New("no model is named"))
 	}
-	for i := range r.Inputs {
-		errs = append(errs, checkTensor(&r.Inputs[i]))
-	}
 	const own = "the client sets it itself"
-	for i := range r.Inputs {
-		errs = append(errs, checkParameters(" of input "+r.Inputs[i].Name, r.Inputs[i].Parameters, own,
-			reservedParameters...))
+	for _, in := range r.Inputs {
+		errs = append(errs, checkTensor(&in),
+			checkParameters(" of input "+in.Name, in.Parameters, own, reservedParameters))
 	}
-	for i := range r.Outputs {
-		errs = append(errs, checkParameters(" of output "+r.Outputs[i].Name, r.Outputs[i].Parameters, own,
-			reservedParameters...))
+	for _, o := range r.Outputs {
+		errs = append(errs, checkParameters(" of output "+o.Name, o.Parameters, own, reservedParameters))
 	}
 	var reserved []string
 	if r.Sequence != nil {
 		reserved = []string{sequenceID, sequenceStart, sequenceEnd}
 	}
 	errs = append(errs, checkParameters("", r.Parameters,
-		"the requests form sequences, whose ids and ends are set for each request", reserved...))
+		"the requests form sequences, whose ids and ends are set for each request", reserved))
 	return r, errors.Join(errs...)
 }
 
@@ -63,7 +59,7 @@ var reservedParameters = []string{
 
 // checkParameters refuses parameters that are reserved for a reason, or that the protocol cannot
 // carry.
-func checkParameters(of string, list []backends.Parameter, why string, reserved ...string) error {
+func checkParameters(of string, list []backends.Parameter, why string, reserved []string) error {
 	var errs []error
 	for i := range list {
 		p := &list[i]
@@ -110,25 +106,12 @@ func checkTensor(t *backends.Tensor) error {
 		}
 		return nil
 	}
-	have, ok := countStrings(t.Data)
+	have, ok := tensor.CountStrings(t.Data)
 	if !ok || have != n {
 		return fmt.Errorf("input %s has %d whole strings in %d bytes, its shape %v takes %d",
 			t.Name, have, len(t.Data), t.Shape, n)
 	}
 	return nil
-}
-
-// countStrings counts length-prefixed strings. whole is false if the last one is truncated.
-func countStrings(b []byte) (n int64, whole bool) {
-	for len(b) > 0 {
-		_, rest, ok := tensor.CutElement(b)
-		if !ok {
-			return n, false
-		}
-		b = rest
-		n++
-	}
-	return n, true
 }
 
 // expectation describes the expected reply of a Call; it is Call.Impl over HTTP, and
@@ -137,7 +120,7 @@ type expectation struct {
 	statuses           []int
 	outputs            []backends.Tensor
 	source             string // where they are defined
-	fields             []wantedField
+	fields             []backends.Field
 	share              backends.Share
 	relative, absolute float64
 	shared             *Places           // places of outputs outside the reply; nil: none
@@ -152,19 +135,16 @@ func expect(r *backends.Request, shared *Places) *expectation {
 	e := &expectation{shared: shared, requested: r.Outputs, wholeBody: r.Body != nil, model: newModelReply(r)}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
-		e.fields, e.share, e.source = wantedFields(x.Fields), x.Share, x.Source
+		e.fields, e.share, e.source = x.Fields, x.Share, x.Source
 	}
 	return e
 }
 
 // classes reports whether the request asks for classes in the place of an output.
 func (e *expectation) classes(name []byte) bool {
-	for i := range e.requested {
-		if e.requested[i].Classification > 0 && e.requested[i].Name == string(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.requested, func(o backends.Output) bool {
+		return o.Classification > 0 && o.Name == string(name)
+	})
 }
 
 // compares reports whether the reply to a request is compared with expected values.

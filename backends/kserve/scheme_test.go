@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -18,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,33 +91,6 @@ func TestWrongScheme(t *testing.T) {
 			}
 		}
 		cancel()
-	}
-}
-
-// TestOtherErrorsUnchanged: errors that are not about the scheme keep their text and their cause.
-func TestOtherErrorsUnchanged(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
-	late := &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
-	for _, err := range []error{nil, refused, late, io.EOF, errors.New("status 503")} {
-		got := new(endpoint).explainScheme("http://h:1", "GET /", err)
-		if got != err { //nolint:errorlint // the very same
-			t.Errorf("%v became %v", err, got)
-		}
-	}
-	asking := endpoint{certRequested: new(atomic.Bool)}
-	// And so it speaks TLS
-	asking.certRequested.Store(true)
-	got := asking.explainScheme("https://h:1", "GET /", context.DeadlineExceeded)
-	if got != context.DeadlineExceeded { //nolint:errorlint // the very same
-		t.Errorf("a server that asks for a certificate and is late: %v", got)
-	}
-	if err := new(endpoint).explainScheme("grpc://h:1",
-		"ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v has lost its cause", err)
-	}
-	if got := new(endpoint).explainScheme("http+unix:///s",
-		"GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
-		t.Errorf("a socket: %v", got)
 	}
 }
 

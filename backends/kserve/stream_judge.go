@@ -27,16 +27,18 @@ const (
 // An error without that parameter ends its request. A message that is neither is broken.
 type streamJudge struct {
 	grpcJudge
-	scan protow.Scanner
-	text []byte // of the error
-	id   []byte
-	key  []byte
+	scan   protow.Scanner
+	answer textOf
+	text   []byte // of the error
+	id     []byte
+	key    []byte
 }
 
 // Read implements grpcraw.StreamJudge.
 func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
 	m.Final = true
 	outputs, answers := 0, false
+	j.answer.begin()
 	s := &j.scan
 	for s.Begin(pieces); s.Next(); {
 		switch {
@@ -53,6 +55,10 @@ func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
 	}
 	m.Broken = s.Err() != nil || !answers && m.Error == nil
 	m.Empty = m.Final && outputs == 0 && m.Error == nil && !m.Broken
+	if j.answer.wanted && outputs > 0 && m.Error == nil && !m.Broken {
+		m.Text = j.answer.has || j.answer.at < 0
+		m.Empty = !m.Text // no content: it brings no token
+	}
 	return m
 }
 
@@ -71,7 +77,14 @@ func (j *streamJudge) response(s *protow.Scanner, m *grpcraw.Message) (outputs i
 			}
 			s.LeaveMessage()
 		case s.Is(5):
+			if j.answer.wanted {
+				s.EnterMessage()
+				j.answer.output(s, outputs)
+				s.LeaveMessage()
+			}
 			outputs++
+		case s.Is(6) && j.answer.wanted:
+			j.answer.raw(s)
 		}
 	}
 	return outputs
@@ -108,49 +121,24 @@ func number(text []byte) (v uint64, ok bool) {
 
 // Reply implements grpcraw.StreamJudge.
 func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
-	j.keepResponse(pieces, s)
-	e := grpcraw.Expected(c).(*expectation)
-	switch {
-	case !e.accepts(0, 0):
-		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
-	case !e.compares(s):
-		if what := j.check.streamed(e, pieces, s); what != "" {
-			j.c.fail(s, backends.Decode, what, nil)
-		}
-	case len(pieces) == 0:
-		j.compare(e, nil, s)
-	default:
+	var response []byte
+	if len(pieces) > 0 && j.Whole(c, s) {
 		w := protow.Walk(pieces[0])
 		for w.Next() {
 			if w.Is(2) {
-				j.compare(e, w.Bytes, s)
+				response = w.Bytes
 			}
 		}
-	}
-}
-
-// keepResponse keeps the ModelInferResponse of a message, if replies are kept.
-func (j *streamJudge) keepResponse(pieces [][]byte, s *backends.Sample) {
-	if !j.keep || len(pieces) == 0 {
-		return
-	}
-	w := protow.Walk(pieces[0])
-	for w.Next() {
-		if w.Is(2) {
-			s.AddText(w.Bytes)
+		if j.keep && response != nil {
+			s.AddText(response)
 		}
 	}
+	j.judge(c, pieces, response, (*grpcCheck).streamed, s)
 }
 
 // streamed returns the request for a stream: it asks for a message that marks its end, unless the
 // plan sets that parameter.
 func streamed(r backends.Request) backends.Request {
-	for _, p := range r.Parameters {
-		if p.Name == wantFinal {
-			return r
-		}
-	}
-	r.Parameters = append(r.Parameters[:len(r.Parameters):len(r.Parameters)],
-		backends.Parameter{Name: wantFinal, Value: true})
+	r.Parameters = mergeParameters([]backends.Parameter{{Name: wantFinal, Value: true}}, r.Parameters)
 	return r
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -15,27 +16,24 @@ import (
 func AppendMismatch(dst []byte, name string, got, want *Array, relative, absolute float64) []byte {
 	switch {
 	case got.Type != want.Type:
-		return appendPair(appendOutput(dst, name), "datatype ", string(got.Type), string(want.Type))
+		return fmt.Appendf(dst, "output %s datatype %s, want %s", name, got.Type, want.Type)
 	case !slices.Equal(got.Shape, want.Shape):
-		dst = AppendShape(append(appendOutput(dst, name), "shape "...), got.Shape)
-		return AppendShape(append(dst, ", want "...), want.Shape)
+		return fmt.Appendf(dst, "output %s shape %s, want %s", name,
+			AppendShape(nil, got.Shape), AppendShape(nil, want.Shape))
 	case bytes.Equal(got.Data, want.Data):
 		return dst
 	case want.Type == Bytes:
-		return appendBytesMismatch(dst, name, got, want)
+		return appendBytesMismatch(dst, name, got.Data, want.Data)
 	case len(got.Data) != len(want.Data) || len(want.Data)%max(want.Type.Size(), 1) != 0:
-		dst = strconv.AppendInt(append(appendOutput(dst, name), "has "...), int64(len(got.Data)), 10)
-		return append(strconv.AppendInt(append(dst, " bytes, want "...), int64(len(want.Data)), 10),
-			" bytes"...)
+		return fmt.Appendf(dst, "output %s has %d bytes, want %d bytes", name, len(got.Data), len(want.Data))
 	}
 	i := firstDifference(got, want, relative, absolute)
 	if i < 0 {
 		return dst
 	}
-	size := want.Type.Size()
-	dst = appendIndex(appendOutput(dst, name), i)
-	dst = AppendValue(append(dst, " is "...), want.Type, got.Data[i*size:])
-	return AppendValue(append(dst, ", want "...), want.Type, want.Data[i*size:])
+	at := i * want.Type.Size()
+	return fmt.Appendf(dst, "output %s [%d] is %s, want %s", name, i,
+		AppendValue(nil, want.Type, got.Data[at:]), AppendValue(nil, want.Type, want.Data[at:]))
 }
 
 // firstDifference returns the index of the first element that differs, -1 when none does. Both hold
@@ -48,23 +46,17 @@ func firstDifference(got, want *Array, relative, absolute float64) int {
 	tolerant := kindOf(want.Type) == float && (relative != 0 || absolute != 0)
 	for i := 0; (i+1)*size <= len(want.Data); i++ {
 		g, w := got.Data[i*size:(i+1)*size], want.Data[i*size:(i+1)*size]
-		if bytes.Equal(g, w) ||
-			tolerant && near(FloatAt(want.Type, g), FloatAt(want.Type, w), relative, absolute) {
-			continue
+		if !bytes.Equal(g, w) &&
+			!(tolerant && near(FloatAt(want.Type, g), FloatAt(want.Type, w), relative, absolute)) {
+			return i
 		}
-		return i
 	}
 	return -1
 }
 
 func near(got, want, relative, absolute float64) bool {
-	if math.IsNaN(got) || math.IsNaN(want) {
-		return math.IsNaN(got) && math.IsNaN(want)
-	}
-	if math.IsInf(got, 0) || math.IsInf(want, 0) {
-		return got == want
-	}
-	return math.Abs(got-want) <= absolute+relative*math.Abs(want)
+	return got == want || math.IsNaN(got) && math.IsNaN(want) ||
+		!math.IsInf(got, 0) && !math.IsInf(want, 0) && math.Abs(got-want) <= absolute+relative*math.Abs(want)
 }
 
 // FloatAt returns the float of type t at the front of b.
@@ -81,18 +73,15 @@ func FloatAt(t DataType, b []byte) float64 {
 }
 
 // appendBytesMismatch finds the first string that differs; data without a whole element is reported as that.
-func appendBytesMismatch(dst []byte, name string, got, want *Array) []byte {
-	g, w := got.Data, want.Data
+func appendBytesMismatch(dst []byte, name string, got, want []byte) []byte {
 	for i := 0; ; i++ {
-		one, restG, okG := CutElement(g)
-		two, restW, okW := CutElement(w)
-		if okG && okW && bytes.Equal(one, two) {
-			g, w = restG, restW
-			continue
+		one, restGot, okGot := CutElement(got)
+		two, restWant, okWant := CutElement(want)
+		if !okGot || !okWant || !bytes.Equal(one, two) {
+			return fmt.Appendf(dst, "output %s [%d] is %s, want %s", name, i,
+				quoted(one, okGot), quoted(two, okWant))
 		}
-		dst = append(appendIndex(appendOutput(dst, name), i), " is "...)
-		dst = appendQuoted(dst, one, okG)
-		return appendQuoted(append(dst, ", want "...), two, okW)
+		got, want = restGot, restWant
 	}
 }
 
@@ -108,18 +97,28 @@ func CutElement(b []byte) (element, rest []byte, ok bool) {
 	return b[4 : 4+n], b[4+n:], true
 }
 
+// CountStrings counts the elements of the raw form of BYTES. whole is false if the last one is truncated.
+func CountStrings(b []byte) (n int64, whole bool) {
+	for ; len(b) > 0; n++ {
+		_, rest, ok := CutElement(b)
+		if !ok {
+			return n, false
+		}
+		b = rest
+	}
+	return n, true
+}
+
 const shownBytes = 40 // of each string in a note
 
-func appendQuoted(dst, element []byte, ok bool) []byte {
-	if !ok {
-		return append(dst, "no whole string"...)
+func quoted(element []byte, ok bool) string {
+	switch {
+	case !ok:
+		return "no whole string"
+	case len(element) > shownBytes:
+		return fmt.Sprintf("%q… (%d bytes)", element[:shownBytes], len(element))
 	}
-	cut := element[:min(len(element), shownBytes)]
-	dst = strconv.AppendQuote(dst, string(cut))
-	if len(cut) < len(element) {
-		dst = append(strconv.AppendInt(append(dst, "… ("...), int64(len(element)), 10), " bytes)"...)
-	}
-	return dst
+	return strconv.Quote(string(element))
 }
 
 // AppendValue appends the element at the front of b as JSON writes it, except for infinities, NaNs
@@ -148,19 +147,6 @@ func AppendValue(dst []byte, t DataType, b []byte) []byte {
 	}
 	free := 64 - 8*size // above the sign
 	return strconv.AppendInt(dst, int64(v<<free)>>free, 10)
-}
-
-func appendOutput(dst []byte, name string) []byte {
-	return append(append(append(dst, "output "...), name...), ' ')
-}
-
-func appendPair(dst []byte, what, got, want string) []byte {
-	dst = append(append(dst, what...), got...)
-	return append(append(dst, ", want "...), want...)
-}
-
-func appendIndex(dst []byte, i int) []byte {
-	return append(strconv.AppendInt(append(dst, '['), int64(i), 10), ']')
 }
 
 // AppendShape appends a shape as JSON writes it.

@@ -44,6 +44,10 @@ func TestAppendMismatch(t *testing.T) {
 		{"NaN, tolerance", other, array(t, FP32, one, nan), 0.1, 0, ""},
 		{"NaN for a number", array(t, FP32, one, nan), array(t, FP32, one, 1.0), 1, 1, "output OUT [0] is NaN, want 1"},
 		{"infinity", array(t, FP32, one, math.Inf(1)), array(t, FP32, one, 1.0), 1, 1e9, "output OUT [0] is +Inf, want 1"},
+		{
+			"infinity within an infinite tolerance", array(t, FP64, one, math.Inf(1)), array(t, FP64, one, 1e308), 10, 0,
+			"output OUT [0] is +Inf, want 1e+308",
+		},
 		{"minus zero, exact", array(t, FP32, one, math.Copysign(0, -1)), array(t, FP32, one, 0.0), 0, 0, "output OUT [0] is -0, want 0"},
 		{"strings", array(t, Bytes, two, "a", "bc"), array(t, Bytes, two, "a", "bd"), 0, 0, `output OUT [1] is "bc", want "bd"`},
 		{"strings, one missing", array(t, Bytes, two, "a"), array(t, Bytes, two, "a", "b"), 0, 0, `output OUT [1] is no whole string, want "b"`},

@@ -34,55 +34,57 @@ func AppendElement(dst []byte, t DataType, v any) ([]byte, error) {
 	case int64:
 		return AppendInteger(dst, t, v)
 	case uint64:
-		return appendSigned(dst, t, false, v, float64(v), v)
+		return appendSigned(dst, t, false, v, v)
 	case float64:
 		return AppendFloat(dst, t, v)
 	}
-	return dst, misfit(t, v, unlike(v, t))
+	return dst, misfit(t, v, unlike(kindName(v), t))
 }
 
 // AppendFloat is AppendElement for a float64. It allocates only when it refuses.
-func AppendFloat(dst []byte, t DataType, v float64) ([]byte, error) {
+func AppendFloat(dst []byte, t DataType, v float64) (_ []byte, err error) {
+	why := ""
 	switch kindOf(t) {
 	case whole:
-		return appendWhole(dst, t, v)
+		dst, why = appendWhole(dst, t, v)
 	case float:
-		if out, ok := appendFloat(dst, t, v); ok {
-			return out, nil
-		}
-		return dst, misfit(t, v, outOfRange)
+		dst, why = appendFloat(dst, t, v)
+	default:
+		why = unlike(number, t)
 	}
-	return dst, misfit(t, v, unlike(v, t))
+	if why != "" {
+		err = misfit(t, v, why)
+	}
+	return dst, err
 }
 
 // AppendInteger is AppendElement for an int64. It allocates only when it refuses.
 func AppendInteger(dst []byte, t DataType, v int64) ([]byte, error) {
-	switch kindOf(t) {
-	case whole:
-		if out, ok := appendInteger(dst, t, v < 0, magnitude(v)); ok {
-			return out, nil
-		}
-		return dst, misfit(t, v, outOfRange)
-	case float:
-		return AppendFloat(dst, t, float64(v))
+	size := uint64(v)
+	if v < 0 {
+		size = -size
 	}
-	return dst, misfit(t, v, unlike(v, t))
+	return appendSigned(dst, t, v < 0, size, v)
 }
 
-// appendSigned appends an integer, given as sign and size and as a float, to a type of either kind.
-func appendSigned(dst []byte, t DataType, negative bool, size uint64, near float64, v any) ([]byte, error) {
+// appendSigned appends an integer, given also as sign and size, to a type of either kind.
+func appendSigned[T int64 | uint64](
+	dst []byte, t DataType, negative bool, size uint64, v T,
+) (_ []byte, err error) {
+	why := ""
 	switch kindOf(t) {
 	case whole:
-		out, ok := appendInteger(dst, t, negative, size)
-		return fitted(out, ok, t, v)
+		dst, why = appendInteger(dst, t, negative, size)
 	case float:
-		out, ok := appendFloat(dst, t, near)
-		return fitted(out, ok, t, v)
+		dst, why = appendFloat(dst, t, float64(v))
+	default:
+		why = unlike(number, t)
 	}
-	return dst, misfit(t, v, unlike(v, t))
+	if why != "" {
+		err = misfit(t, v, why)
+	}
+	return dst, err
 }
-
-func unlike(v any, t DataType) string { return "is " + kindName(v) + ", not " + kindOf(t).word() }
 
 // AppendNumber appends one element of type t written as a JSON number, or as Triton and Python
 // write what JSON has no number for. It allocates only when it refuses.
@@ -121,17 +123,22 @@ func kindOf(t DataType) valueKind {
 }
 
 func (k valueKind) word() string {
-	return [...]string{"a whole number", "a number", "a bool", "a string"}[k]
+	return [...]string{"a whole number", number, "a bool", "a string"}[k]
 }
 
+// number is the kind of value that numbers in all forms are.
+const number = "a number"
+
+// unlike is the reason why t does not take a kind of value.
+func unlike(kind string, t DataType) string { return "is " + kind + ", not " + kindOf(t).word() }
+
+// kindName returns the kind of a value that is no number.
 func kindName(v any) string {
 	switch v.(type) {
 	case bool:
 		return "a bool"
 	case string, []byte:
 		return "a string"
-	case int64, uint64, float64, json.Number:
-		return "a number"
 	case nil:
 		return "null"
 	}
@@ -152,13 +159,6 @@ func truth(v bool) byte {
 	return 0
 }
 
-func magnitude(v int64) uint64 {
-	if v < 0 {
-		return -uint64(v)
-	}
-	return uint64(v)
-}
-
 func appendBytes[T string | []byte](dst []byte, v T) ([]byte, error) {
 	if uint64(len(v)) > math.MaxUint32 {
 		const limit = uint32(math.MaxUint32)
@@ -168,33 +168,27 @@ func appendBytes[T string | []byte](dst []byte, v T) ([]byte, error) {
 	return append(dst, v...), nil
 }
 
-// appendWhole takes floats without a fraction (1.0), as JSON does not tell 1 from 1.0.
-func appendWhole(dst []byte, t DataType, v float64) ([]byte, error) {
-	if v != math.Trunc(v) { // also NaN
-		return dst, misfit(t, v, notWhole)
-	}
-	if math.Abs(v) >= 1<<64 {
-		return dst, misfit(t, v, outOfRange)
-	}
-	out, ok := appendInteger(dst, t, v < 0, uint64(math.Abs(v)))
-	return fitted(out, ok, t, v)
-}
-
+// Reasons why a value does not fit.
 const (
+	notNumber  = "is not a number"
 	notWhole   = "is not a whole number"
 	outOfRange = "is out of range"
 )
 
-// fitted makes the error for a value that was out of range.
-func fitted(dst []byte, ok bool, t DataType, v any) ([]byte, error) {
-	if !ok {
-		return dst, misfit(t, v, outOfRange)
+// appendWhole takes floats without a fraction (1.0), as JSON does not tell 1 from 1.0. Like the
+// functions below it returns why v does not fit t, "" if it does.
+func appendWhole(dst []byte, t DataType, v float64) (_ []byte, why string) {
+	if v != math.Trunc(v) { // also NaN
+		return dst, notWhole
 	}
-	return dst, nil
+	if math.Abs(v) >= 1<<64 {
+		return dst, outOfRange
+	}
+	return appendInteger(dst, t, v < 0, uint64(math.Abs(v)))
 }
 
-// appendInteger appends ±size, or reports that t does not hold it.
-func appendInteger(dst []byte, t DataType, negative bool, size uint64) ([]byte, bool) {
+// appendInteger appends ±size.
+func appendInteger(dst []byte, t DataType, negative bool, size uint64) (_ []byte, why string) {
 	width := uint(t.Size()) * 8
 	limit := uint64(1)<<(width-1) - 1 // signed
 	switch t {
@@ -209,16 +203,16 @@ func appendInteger(dst []byte, t DataType, negative bool, size uint64) ([]byte, 
 		}
 	}
 	if size > limit {
-		return dst, false
+		return dst, outOfRange
 	}
-	bits := size
 	if negative {
-		bits = -size
+		size = -size
 	}
-	return appendBits(dst, bits, t.Size()), true
+	return AppendBits(dst, size, t.Size()), ""
 }
 
-func appendBits(dst []byte, bits uint64, size int) []byte {
+// AppendBits appends the low size bytes of bits, little-endian.
+func AppendBits(dst []byte, bits uint64, size int) []byte {
 	switch size {
 	case 1:
 		return append(dst, byte(bits))
@@ -230,8 +224,8 @@ func appendBits(dst []byte, bits uint64, size int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, bits)
 }
 
-// appendFloat appends v rounded to t, or reports that a finite v would become infinite.
-func appendFloat(dst []byte, t DataType, v float64) ([]byte, bool) {
+// appendFloat appends v rounded to t. A finite v that would become infinite does not fit.
+func appendFloat(dst []byte, t DataType, v float64) (_ []byte, why string) {
 	var bits uint64
 	infinite := false
 	switch t {
@@ -250,7 +244,13 @@ func appendFloat(dst []byte, t DataType, v float64) ([]byte, bool) {
 		bits = uint64(half)
 	}
 	if infinite {
-		return dst, false
+		return dst, outOfRange
 	}
-	return appendBits(dst, bits, t.Size()), true
+	return AppendBits(dst, bits, t.Size()), ""
+}
+
+// TextArray returns one string as an array of one element.
+func TextArray(text []byte) Array {
+	data := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
+	return Array{Type: Bytes, Shape: []int64{1}, Data: data}
 }

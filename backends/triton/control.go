@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,14 +13,17 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 )
 
 // control changes models, settings and shared memory of Triton over one protocol. Sources: the
 // model repository, trace, logging and shared memory extensions of the KServe v2 protocol in
 // Triton's documentation.
 type control interface {
-	// load makes the server "load" or "unload" a model.
-	load(ctx context.Context, verb, model string) error
+	// load makes the server "load" or "unload" a model, with a configuration as JSON; "": as it has it.
+	load(ctx context.Context, verb, model, config string) error
+	// configuration returns that of a loaded model as JSON.
+	configuration(ctx context.Context, model string) ([]byte, error)
 	// settings sets values and returns all settings of the group; without values it only reads.
 	settings(
 		ctx context.Context, group backends.Settings, values []backends.Parameter,
@@ -32,12 +36,12 @@ type control interface {
 	// registered returns the names of all regions that the server has, of any client.
 	registered(ctx context.Context, m *memory) ([]string, error)
 	// statistics returns the entries of a model, or of one version of it.
-	statistics(ctx context.Context, model, version string) ([]statistics, error)
+	statistics(ctx context.Context, model, version string) ([]Statistics, error)
 }
 
 // Load implements backends.Controller. The server answers when the model is loaded.
 func (c *conn) Load(ctx context.Context, model string) error {
-	if err := c.load(ctx, "load", model); err != nil {
+	if err := explainLoad(c.load(ctx, "load", model, "")); err != nil {
 		return fmt.Errorf("load model %s: %w", model, err)
 	}
 	return nil
@@ -49,7 +53,7 @@ const pollInterval = 20 * time.Millisecond
 // Unload implements backends.Controller. The server answers at once and unloads when the requests
 // in flight are done, so it is polled until the model is no longer ready.
 func (c *conn) Unload(ctx context.Context, model string) error {
-	err := c.load(ctx, "unload", model)
+	err := explainLoad(c.load(ctx, "unload", model, ""))
 	for err == nil {
 		var ready bool
 		if ready, err = c.ready(ctx, model); err == nil && !ready {
@@ -97,35 +101,46 @@ func (c *conn) Adjust(
 // overHTTP is control over HTTP.
 type overHTTP struct{ *kserve.HTTP }
 
-func (h overHTTP) load(ctx context.Context, verb, model string) error {
-	_, err := h.Post(ctx, "/v2/repository/models/"+url.PathEscape(model)+"/"+verb, nil)
+func (h overHTTP) load(ctx context.Context, verb, model, config string) (err error) {
+	var body []byte
+	if config != "" {
+		body, err = json.Marshal(object{"parameters": object{"config": config}})
+	}
+	if err == nil {
+		_, err = h.Fetch(ctx, http.MethodPost, "/v2/repository/models/"+url.PathEscape(model)+"/"+verb, body)
+	}
 	return err
+}
+
+func (h overHTTP) configuration(ctx context.Context, model string) ([]byte, error) {
+	return h.Fetch(ctx, http.MethodGet, kserve.ModelPath(model, "")+"/config", nil)
 }
 
 // ready takes the statuses of an absent model for false: Triton's 400, others' 404.
 func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
-	switch status, err := h.Status(ctx, kserve.ModelPath(model, "")+"/ready"); {
-	case err != nil:
-		return false, err
-	case status == http.StatusOK:
-		return true, nil
-	case status == http.StatusBadRequest || status == http.StatusNotFound:
+	_, err := h.Fetch(ctx, http.MethodGet, kserve.ModelPath(model, "")+"/ready", nil)
+	var reply *endpoint.StatusError
+	if errors.As(err, &reply) &&
+		(reply.Status == http.StatusBadRequest || reply.Status == http.StatusNotFound) {
 		return false, nil
-	default:
-		return false, fmt.Errorf("model readiness: unexpected status %d", status)
 	}
+	return err == nil, err
 }
 
 func (h overHTTP) register(ctx context.Context, m *memory, name string, r region) error {
 	body, err := json.Marshal(r.JSON())
-	if err == nil {
-		_, err = h.Post(ctx, "/v2/"+m.path+"/region/"+url.PathEscape(name)+"/register", body)
+	if err != nil {
+		return err
 	}
-	return err
+	return h.region(ctx, m, name, "register", body)
 }
 
 func (h overHTTP) unregister(ctx context.Context, m *memory, name string) error {
-	_, err := h.Post(ctx, "/v2/"+m.path+"/region/"+url.PathEscape(name)+"/unregister", nil)
+	return h.region(ctx, m, name, "unregister", nil)
+}
+
+func (h overHTTP) region(ctx context.Context, m *memory, name, verb string, body []byte) error {
+	_, err := h.Fetch(ctx, http.MethodPost, "/v2/"+m.path+"/region/"+url.PathEscape(name)+"/"+verb, body)
 	return err
 }
 
@@ -147,34 +162,29 @@ func (h overHTTP) registered(ctx context.Context, m *memory) ([]string, error) {
 	return namesOf(list), err
 }
 
-// pathOf returns the path of a group of settings.
-func pathOf(group backends.Settings) string {
-	if group == backends.TraceSettings {
-		return "/v2/trace/setting"
-	}
-	return "/v2/logging"
-}
-
 func (h overHTTP) settings(
 	ctx context.Context, group backends.Settings, values []backends.Parameter,
 ) ([]backends.Parameter, error) {
-	var body []byte
-	var err error
-	if values == nil {
-		body, err = h.Get(ctx, pathOf(group))
-	} else {
+	method, path, body := http.MethodGet, "/v2/logging", []byte(nil)
+	if group == backends.TraceSettings {
+		path = "/v2/trace/setting"
+	}
+	if values != nil {
 		wanted := make(map[string]any, len(values))
 		for _, v := range values {
 			wanted[v.Name] = v.Value
 		}
-		if body, err = json.Marshal(wanted); err == nil {
-			body, err = h.Post(ctx, pathOf(group), body)
+		var err error
+		if body, err = json.Marshal(wanted); err != nil {
+			return nil, err
 		}
+		method = http.MethodPost
 	}
+	reply, err := h.Fetch(ctx, method, path, body)
 	if err != nil {
 		return nil, err
 	}
-	return parseSettings(body)
+	return parseSettings(reply)
 }
 
 // parseSettings parses {"name": value, …} where a value is a boolean, an integer, a string or a

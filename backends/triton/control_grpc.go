@@ -12,11 +12,28 @@ import (
 // overGRPC is control over gRPC. Field numbers are those of Triton's grpc_service.proto.
 type overGRPC struct{ *kserve.GRPC }
 
-// load sends RepositoryModelLoadRequest: model_name 2; unload likewise.
-func (g overGRPC) load(ctx context.Context, verb, model string) error {
+// load sends RepositoryModelLoadRequest: model_name 2, parameters 3, whose string is 3; unload likewise.
+func (g overGRPC) load(ctx context.Context, verb, model, config string) error {
 	method := map[string]string{"load": "RepositoryModelLoad", "unload": "RepositoryModelUnload"}[verb]
-	_, err := g.Invoke(ctx, method, protow.AppendString([]byte(nil), 2, model))
+	request := protow.AppendString(nil, 2, model)
+	if config != "" {
+		entry := protow.AppendString(nil, 1, "config")
+		request = protow.AppendString(request, 3,
+			protow.AppendString(entry, 2, protow.AppendString(nil, 3, config)))
+	}
+	_, err := g.Invoke(ctx, method, request)
 	return err
+}
+
+// configuration reads ModelConfigResponse: config 1.
+func (g overGRPC) configuration(ctx context.Context, model string) ([]byte, error) {
+	var reply struct {
+		Config string `proto:"1"` // a message
+	}
+	if err := g.Read(ctx, "ModelConfig", kserve.ModelRequest(model, ""), &reply); err != nil {
+		return nil, err
+	}
+	return configJSON([]byte(reply.Config))
 }
 
 func (g overGRPC) ready(ctx context.Context, model string) (bool, error) {
@@ -29,12 +46,12 @@ func (g overGRPC) ready(ctx context.Context, model string) (bool, error) {
 
 // register sends a request whose name is 1, unregister likewise.
 func (g overGRPC) register(ctx context.Context, m *memory, name string, r region) error {
-	_, err := g.Invoke(ctx, m.method+"Register", r.Message(protow.AppendString([]byte(nil), 1, name)))
+	_, err := g.Invoke(ctx, m.method+"Register", r.Message(protow.AppendString(nil, 1, name)))
 	return err
 }
 
 func (g overGRPC) unregister(ctx context.Context, m *memory, name string) error {
-	_, err := g.Invoke(ctx, m.method+"Unregister", protow.AppendString([]byte(nil), 1, name))
+	_, err := g.Invoke(ctx, m.method+"Unregister", protow.AppendString(nil, 1, name))
 	return err
 }
 
@@ -57,26 +74,27 @@ func (g overGRPC) settings(
 	}
 	var request []byte
 	for _, v := range values {
-		entry := protow.AppendString([]byte(nil), 1, v.Name)
+		entry := protow.AppendString(nil, 1, v.Name)
 		request = protow.AppendString(request, 1, protow.AppendString(entry, 2, settingValue(v.Value, trace)))
 	}
-	reply, err := g.Invoke(ctx, method, request)
-	if err != nil {
+	var reply struct {
+		Settings []struct {
+			Name  string `proto:"1"`
+			Value string `proto:"2"` // a message
+		} `proto:"1"`
+	}
+	if err := g.Read(ctx, method, request, &reply); err != nil {
 		return nil, err
 	}
 	var list []backends.Parameter
-	w := protow.Walk(reply)
-	for w.Next() {
-		if !w.Is(1) {
-			continue
-		}
-		p, err := readSetting(w.Bytes, trace)
+	for _, s := range reply.Settings {
+		value, err := readSetting(s.Name, []byte(s.Value), trace)
 		if err != nil {
 			return nil, fmt.Errorf("%s: reply: %w", method, err)
 		}
-		list = append(list, p)
+		list = append(list, backends.Parameter{Name: s.Name, Value: value})
 	}
-	return list, w.Err()
+	return list, nil
 }
 
 // settingValue encodes a SettingValue: for trace settings a list of strings 1; for log settings
@@ -101,45 +119,31 @@ func settingValue(v any, trace bool) (b []byte) {
 	return b
 }
 
-// readSetting reads an entry of the map: name 1, value 2. A trace setting with one string becomes
-// that string, except the levels, which are a list of any length.
-func readSetting(entry []byte, trace bool) (p backends.Parameter, err error) {
-	var value []byte
-	w := protow.Walk(entry)
+// readSetting reads a SettingValue. A trace setting with one string becomes that string, except the
+// levels, which are a list of any length.
+func readSetting(name string, message []byte, trace bool) (value any, err error) {
+	texts := []string{}
+	value = "" // a default value is not sent
+	w := protow.Walk(message)
 	for w.Next() {
 		switch {
-		case w.Is(1):
-			p.Name = string(w.Bytes)
-		case w.Is(2):
-			value = w.Bytes
-		}
-	}
-	if err := w.Err(); err != nil {
-		return p, err
-	}
-	texts := []string{}
-	v := protow.Walk(value)
-	for v.Next() {
-		switch {
-		case trace && v.Is(1):
-			texts = append(texts, string(v.Bytes))
-		case v.Is(3):
-			p.Value = string(v.Bytes)
-		case v.Field == 1:
-			p.Value = v.Varint != 0
-		case v.Field == 2:
-			p.Value = int64(v.Varint)
+		case trace && w.Is(1):
+			texts = append(texts, string(w.Bytes))
+		case w.Is(3):
+			value = string(w.Bytes)
+		case w.Field == 1:
+			value = w.Varint != 0
+		case w.Field == 2:
+			value = int64(w.Varint)
 		}
 	}
 	switch {
-	case trace && p.Name != traceLevel && len(texts) == 1:
-		p.Value = texts[0]
+	case trace && name != traceLevel && len(texts) == 1:
+		value = texts[0]
 	case trace:
-		p.Value = texts
-	case p.Value == nil:
-		p.Value = "" // a default value is not sent
+		value = texts
 	}
-	return p, v.Err()
+	return value, w.Err()
 }
 
 // traceLevel is the only trace setting that is a list.

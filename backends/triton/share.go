@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -82,12 +83,10 @@ type share struct {
 	calls    []*backends.Call
 	nameUsed bool // the server may still know regions of this name
 
-	memory          *memory
-	count           int    // slots
-	inputs          region // nil: the inputs have no bytes
-	slots           []region
-	registeredNames []string // regions that the server knows, or may know
-	allocated       []region // regions to be closed
+	memory    *memory
+	inputs    region // nil: the inputs have no bytes
+	slots     []region
+	allocated map[string]region // by the names that the server knows, or may know
 }
 
 // encode assigns all places, under a unique name, and encodes the requests.
@@ -119,23 +118,34 @@ func (s *share) Open(
 			return nil, nil, err
 		}
 	}
-	s.count = slots
 	if s.memory, err = s.conn.shares.memory(s.o); err != nil {
 		return nil, nil, err
 	}
-	if err := s.open(ctx); err != nil {
+	if err := s.open(ctx, slots); err != nil {
 		return nil, nil, errors.Join(err, s.close(context.WithoutCancel(ctx)))
 	}
 	return s.calls, s.close, nil
 }
 
 // open allocates the regions, registers them, and writes the inputs.
-func (s *share) open(ctx context.Context) error {
-	if err := s.checkRoom(); err != nil {
-		return err
+func (s *share) open(ctx context.Context, slots int) (err error) {
+	if err = s.memory.CheckFree(page(s.input) + page(s.output)*int64(slots)); err != nil {
+		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower "+
+			"`output_size`, `max_in_flight` or the data, or %s", err, s.input, s.output, slots,
+			s.memory.howToGetMore)
 	}
-	if err := s.regions(ctx); err != nil {
-		return err
+	s.allocated = map[string]region{}
+	if s.input > 0 {
+		if s.inputs, err = s.region(ctx, s.name+"-in", s.input); err != nil {
+			return err
+		}
+	}
+	for k := range slots {
+		r, err := s.region(ctx, fmt.Sprintf("%s-out-%0*d", s.name, kserve.RegionDigits, k), s.output)
+		if err != nil {
+			return err
+		}
+		s.slots = append(s.slots, r)
 	}
 	for i := range s.reqs {
 		for k, at := range s.places[i].Inputs {
@@ -200,37 +210,9 @@ func (s *share) outputSize(name string, items int64) int64 {
 	return s.o.OutputSize * items
 }
 
-// checkRoom returns an error with advice if the memory is not available.
-func (s *share) checkRoom() error {
-	all := page(s.input) + page(s.output)*int64(s.count)
-	if err := s.memory.CheckFree(all); err != nil {
-		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower "+
-			"`output_size`, `max_in_flight` or the data, or %s", err, s.input, s.output, s.count,
-			s.memory.howToGetMore)
-	}
-	return nil
-}
-
 func page(n int64) int64 {
 	size := int64(os.Getpagesize())
 	return (n + size - 1) / size * size
-}
-
-// regions allocates and registers all regions.
-func (s *share) regions(ctx context.Context) (err error) {
-	if s.input > 0 {
-		if s.inputs, err = s.region(ctx, s.name+"-in", s.input); err != nil {
-			return err
-		}
-	}
-	for k := range s.count {
-		r, err := s.region(ctx, fmt.Sprintf("%s-out-%0*d", s.name, kserve.RegionDigits, k), s.output)
-		if err != nil {
-			return err
-		}
-		s.slots = append(s.slots, r)
-	}
-	return nil
 }
 
 // region allocates and registers one region. If that fails halfway, close undoes it.
@@ -239,8 +221,7 @@ func (s *share) region(ctx context.Context, name string, size int64) (region, er
 	if err != nil {
 		return nil, err
 	}
-	s.allocated = append(s.allocated, r)
-	s.registeredNames = append(s.registeredNames, name) // also if the answer is lost
+	s.allocated[name] = r // also if the answer is lost
 	if err := s.conn.register(ctx, s.memory, name, r); err != nil {
 		return nil, s.refusedError(err)
 	}
@@ -249,13 +230,13 @@ func (s *share) region(ctx context.Context, name string, size int64) (region, er
 
 // refusedError adds advice to the error of a server that refuses a region.
 func (s *share) refusedError(err error) error {
-	text := err.Error()
-	for _, r := range s.memory.refusals {
-		if strings.Contains(text, r.words) {
-			return fmt.Errorf("the server does not take %s shared memory: %w; %s", s.o.Memory, err, r.advice)
+	advice := ""
+	for _, r := range slices.Backward(s.memory.refusals) {
+		if strings.Contains(err.Error(), r.words) {
+			advice = "; " + r.advice
 		}
 	}
-	return fmt.Errorf("the server does not take %s shared memory: %w", s.o.Memory, err)
+	return fmt.Errorf("the server does not take %s shared memory: %w%s", s.o.Memory, err, advice)
 }
 
 // read returns bytes of a slot's region of outputs.
@@ -270,7 +251,7 @@ func (s *share) read(region uint32, at, size int64) ([]byte, error) {
 // the memory before, if it can be asked.
 func (s *share) close(ctx context.Context) error {
 	var errs []error
-	for _, name := range s.registeredNames {
+	for _, name := range slices.Sorted(maps.Keys(s.allocated)) {
 		if err := s.unregisterRegion(ctx, name); err != nil {
 			errs = append(errs, fmt.Errorf("unregister shared memory %s: %w", name, err))
 			break // a server that is gone is not asked about every region
@@ -283,7 +264,7 @@ func (s *share) close(ctx context.Context) error {
 	for _, r := range s.allocated {
 		errs = append(errs, r.Close())
 	}
-	s.registeredNames, s.allocated, s.inputs, s.slots = nil, nil, nil, nil
+	s.allocated, s.inputs, s.slots = nil, nil, nil
 	return errors.Join(errs...)
 }
 
@@ -291,12 +272,10 @@ func (s *share) close(ctx context.Context) error {
 // uses a region, the server accepts the call and removes the region at the end of the request. It
 // does not wait for a server that cannot be asked.
 func (s *share) awaitUnregistered(ctx context.Context) error {
-	for len(s.registeredNames) > 0 {
+	for len(s.allocated) > 0 {
 		names, err := s.conn.registered(ctx, s.memory)
-		if err != nil ||
-			!slices.ContainsFunc(names, func(name string) bool {
-				return slices.Contains(s.registeredNames, name)
-			}) {
+		ours := func(name string) bool { return s.allocated[name] != nil }
+		if err != nil || !slices.ContainsFunc(names, ours) {
 			return nil
 		}
 		if !pause(ctx) {

@@ -208,12 +208,12 @@ func TestShareEncodesOnce(t *testing.T) {
 	}))
 	defer s.Close()
 	target := backends.Target{URL: s.URL, Model: "simple"}
-	k, err := kserve.Open(t.Context(), target, backends.Clock{})
+	k, err := kserve.Open(target, backends.Clock{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	counting := &encoder{Conn: k}
-	c := &conn{Conn: counting, target: target, control: overHTTP{k.(*kserve.HTTP)}, shares: new(shares)}
+	c := &conn{Conn: counting, target: target, control: overHTTP{k.(*kserve.HTTP)}}
 	shared, err := c.Share([]backends.Request{addSub, addSub}, sharing)
 	if err != nil || counting.shared != 2 || len(asked) != 0 {
 		t.Fatalf("%v, %d encoded, asked %v", err, counting.shared, asked)

@@ -11,7 +11,7 @@ func timeSeries(name, per, help string) backends.Series {
 	return backends.Series{Name: name, Unit: "ns", Per: per, Help: help}
 }
 
-// Series returns the counters of a model in the order of statistics.values. Times are divided by
+// Series returns the counters of a model in the order of Statistics.values. Times are divided by
 // the counts that Triton keeps with them: compute_infer by the computed requests, not by those
 // answered from the cache. Quantities derived from several of them (overhead, batch) are computed
 // by the reader of the differences.
@@ -46,11 +46,11 @@ type duration struct {
 
 // statisticsReply is the reply to a call for statistics, as JSON or a message.
 type statisticsReply struct {
-	Models []statistics `json:"model_stats" proto:"1"`
+	Models []Statistics `json:"model_stats" proto:"1"`
 }
 
-// statistics is the entry of a model version.
-type statistics struct {
+// Statistics is the entry of a model version.
+type Statistics struct {
 	Name       string `json:"name" proto:"1"`
 	Version    string `json:"version" proto:"2"`
 	Inferences int64  `json:"inference_count" proto:"4"`
@@ -67,11 +67,12 @@ type statistics struct {
 	} `json:"inference_stats" proto:"6"`
 }
 
-// values appends the numbers of Series.
-func (s *statistics) values(into []int64) []int64 {
+// values returns the numbers of Series.
+func (s *Statistics) values() []int64 {
 	t := &s.Times
-	return append(into,
+	return []int64{
 		t.Success.Count, t.Success.NS, t.Fail.Count, t.Queue.Count, t.Queue.NS, t.ComputeInput.Count,
 		t.ComputeInput.NS, t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS,
-		t.CacheHit.Count, t.CacheHit.NS, t.CacheMiss.Count, t.CacheMiss.NS, s.Inferences, s.Executions)
+		t.CacheHit.Count, t.CacheHit.NS, t.CacheMiss.Count, t.CacheMiss.NS, s.Inferences, s.Executions,
+	}
 }

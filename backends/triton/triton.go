@@ -8,6 +8,7 @@ package triton
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
@@ -19,18 +20,17 @@ func Kind() backends.Kind {
 	return backends.Kind{
 		Name:    "triton",
 		Help:    "Triton Inference Server over HTTP or gRPC, with its statistics",
-		Schemes: kserve.Schemes(),
-		Keys: append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout",
-			"composing_models", "tokenizer", "trace", "log"),
-		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
+		Schemes: kserve.Schemes,
+		Keys: slices.Concat(kserve.Keys, []string{
+			"statistics", "endpoint", "streaming", "inactivity_timeout",
+			"composing_models", "tokenizer", "trace", "log",
+		}),
+		Endpoints: []string{infer, generate, tensorrtllm, vllm},
 		Abilities: abilities,
-		Later: ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing |
-			backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream |
-			backends.SystemShm | backends.CUDAShm),
-		Absent: missingAbilities(),
-		Check:  check,
-		Series: Series(),
-		Open:   open,
+		Absent:    missingAbilities(),
+		Check:     check,
+		Series:    Series(),
+		Open:      open,
 	}
 }
 
@@ -45,18 +45,24 @@ func missingAbilities() map[backends.Ability]string {
 // Endpoints of Triton. infer takes tensors; tensorrtllm and vllm are infer with the inputs of those
 // backends, made from prompts; generate is JSON over HTTP.
 const (
-	infer    = "infer"
-	generate = kserve.Generate
+	infer       = "infer"
+	generate    = kserve.Generate
+	tensorrtllm = kserve.TensorRTLLM
+	vllm        = kserve.VLLM
 )
 
 // abilities returns the abilities of a target. Over gRPC one stream carries many requests; over
-// HTTP only generate streams. Triton reports no numbers of tokens, so a tokenizer must count them.
+// HTTP only generate streams. Triton reports no numbers of tokens: a tokenizer counts them, else the events of
+// streams are taken for tokens.
 func abilities(t backends.Target) backends.Ability {
-	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace
+	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.ModelConfig | backends.Trace
 	if t.Endpoint == generate {
 		a |= kserve.Abilities(t) &^ (backends.Sequences | backends.Classification)
 	} else {
-		a |= kserve.Abilities(t) | backends.SystemShm | backends.CUDAShm
+		a |= kserve.Abilities(t)
+	}
+	if t.Endpoint == infer || t.Endpoint == "" {
+		a |= backends.SystemShm | backends.CUDAShm
 	}
 	if t.Streaming {
 		a |= backends.Stream
@@ -68,11 +74,11 @@ func abilities(t backends.Target) backends.Ability {
 		return a
 	}
 	a |= backends.Prompts
-	if t.Tokenizer != "" {
-		a |= backends.TokenCounts
+	if takesText(&t) {
+		a &^= backends.Tensors | backends.Expects | backends.Sequences | backends.Classification
 	}
 	if t.Streaming {
-		a |= backends.TokenEvents
+		a |= backends.TokenCounts | backends.TokenEvents
 	}
 	return a
 }
@@ -96,12 +102,12 @@ type conn struct {
 	target backends.Target
 	clock  backends.Clock
 	control
-	shares *shares
+	shares shares
 }
 
 // caller is a conn over HTTP: it also makes calls other than inference.
 type caller struct {
-	conn
+	*conn
 	backends.Caller
 }
 
@@ -110,12 +116,12 @@ func (c *conn) Close(ctx context.Context) error {
 	return errors.Join(c.Conn.Close(ctx), c.shares.close())
 }
 
-func open(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
-	k, err := kserve.Open(ctx, t, clock)
+func open(_ context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
+	k, err := kserve.Open(withoutParameters(t), clock)
 	if err != nil {
 		return nil, err
 	}
-	c := conn{Conn: k, target: t, clock: clock, shares: new(shares)}
+	c := &conn{Conn: k, target: t, clock: clock}
 	switch k := k.(type) {
 	case *kserve.HTTP:
 		c.control = overHTTP{k}
@@ -123,5 +129,5 @@ func open(ctx context.Context, t backends.Target, clock backends.Clock) (backend
 	case *kserve.GRPC:
 		c.control = overGRPC{k}
 	}
-	return &c, nil
+	return c, nil
 }

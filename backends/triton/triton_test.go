@@ -48,8 +48,8 @@ func stats(t *testing.T, c backends.Conn) map[string]int64 {
 }
 
 func TestSeriesAreComplete(t *testing.T) {
-	var s statistics
-	if got, want := len(s.values(nil)), len(Series()); got != want {
+	var s Statistics
+	if got, want := len(s.values()), len(Series()); got != want {
 		t.Errorf("%d values for %d series", got, want)
 	}
 	names := map[string]bool{}

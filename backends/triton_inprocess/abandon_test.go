@@ -24,12 +24,20 @@ func TestAbandon(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("/bin/sh")
-		cmd.Args = []string{filepath.Join(dir, name), "-c", "read x", model, filepath.Base(region)}
+		cmd.Args = []string{filepath.Join(dir, name), "-c", "echo; read x", model, filepath.Base(region)}
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Start returns before the kernel has set the arguments that /proc shows: its output says that it runs.
+		if _, err := out.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.Remove(region) })

@@ -28,8 +28,9 @@ type conn struct {
 	target backends.Target
 	clock  backends.Clock
 
-	mu     sync.Mutex
-	pinner runtime.Pinner // pins the memory of prepared requests: C keeps the addresses while it has a request
+	mu sync.Mutex
+	// pins the memory of prepared requests: C keeps the addresses while it has a request
+	pinner runtime.Pinner
 	lanes  []*lane
 	closed bool
 }
@@ -168,22 +169,14 @@ func (c *conn) loaded(model, v string) (bool, error) {
 
 // Stats implements backends.Observer.
 func (c *conn) Stats(_ context.Context, model, v string, into []int64) (at int64, err error) {
-	if v == "" && (model == "" || model == c.target.Model) {
-		model, v = c.target.Model, c.target.ModelVersion
+	read := func(model, v string) ([]triton.Statistics, error) {
+		text, err := c.aboutModel(c.ServerModelStatistics, model, v)
+		if err != nil {
+			return nil, err
+		}
+		return triton.ParseStatistics(text)
 	}
-	if model == "" {
-		return 0, errors.New("statistics: no model is named")
-	}
-	start := c.clock.Now()
-	text, err := c.aboutModel(c.ServerModelStatistics, model, v)
-	at = start + (c.clock.Now()-start)/2
-	if err == nil {
-		err = triton.ReadStatistics(text, model, v, into)
-	}
-	if err != nil {
-		err = fmt.Errorf("statistics of %s: %w", model, err)
-	}
-	return at, err
+	return triton.Observe(&c.target, c.clock, model, v, into, read)
 }
 
 // Load implements backends.Controller.

@@ -47,29 +47,14 @@ type flights struct {
 	mu     sync.Mutex
 	made   uintptr
 	free   *flight
-	frames []*native.Frame // free frames for calls on any thread
+	frames sync.Pool // of *native.Frame, for calls on any thread
 }
 
 // call calls a library function from a callback, or concurrently with one.
 func (fs *flights) call(function uintptr, args ...uintptr) uintptr {
-	f := fs.frame()
-	result := f.Call(function, args...)
-	fs.mu.Lock()
-	fs.frames = append(fs.frames, f)
-	fs.mu.Unlock()
-	return result
-}
-
-func (fs *flights) frame() *native.Frame {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	last := len(fs.frames) - 1
-	if last < 0 {
-		return new(native.Frame)
-	}
-	f := fs.frames[last]
-	fs.frames = fs.frames[:last]
-	return f
+	f := fs.frames.Get().(*native.Frame)
+	defer fs.frames.Put(f)
+	return f.Call(function, args...)
 }
 
 // prepare makes the callbacks, once.

@@ -22,11 +22,10 @@ func Kind() backends.Kind {
 			"model", "model_version", "inprocess", "parameters", "composing_models", "timeout",
 			"inactivity_timeout",
 			"streaming",
-			"statistics", "endpoint", "tokenizer",
+			"statistics", "endpoint",
 		},
-		Endpoints: []string{"infer", "tensorrtllm", "vllm"},
+		Endpoints: []string{"infer"},
 		Abilities: abilities,
-		Later:     backends.Prompts | backends.TokenCounts | backends.TokenEvents,
 		Series:    triton.Series(),
 		Check:     check,
 	}
@@ -40,15 +39,6 @@ func abilities(t backends.Target) backends.Ability {
 	a := backends.Unary | backends.Metadata | backends.ServerStats | backends.Tensors |
 		backends.Expects | backends.Sequences | backends.ModelControl | backends.Composing |
 		backends.SharesProcess
-	if t.Endpoint != "infer" && t.Endpoint != "" {
-		a |= backends.Prompts
-		if t.Tokenizer != "" {
-			a |= backends.TokenCounts
-		}
-		if t.Streaming {
-			a |= backends.TokenEvents
-		}
-	}
 	if t.Streaming {
 		a |= backends.Stream
 	}

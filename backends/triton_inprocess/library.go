@@ -64,8 +64,8 @@ func loadLibrary(dir string) (*library, error) {
 	n, err := native.Open(path)
 	if err != nil {
 		return nil,
-			fmt.Errorf("inprocess.server_dir: %w; what the library itself needs must be where the system's loader "+
-				"looks, as LD_LIBRARY_PATH says when sluice starts", err)
+			fmt.Errorf("inprocess.server_dir: %w; what the library itself needs must be where the system's "+
+				"loader looks, as LD_LIBRARY_PATH says when sluice starts", err)
 	}
 	l := &library{native: n}
 	if err := l.find(); err != nil {

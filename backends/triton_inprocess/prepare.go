@@ -5,6 +5,7 @@ package inprocess
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -44,15 +45,6 @@ var datatypes = [...]tensor.DataType{
 	tensor.Int32, tensor.Int64, tensor.FP16, tensor.FP32, tensor.FP64, tensor.Bytes, tensor.BF16,
 }
 
-func datatypeOf(t tensor.DataType) uintptr {
-	for i, d := range datatypes {
-		if d == t {
-			return uintptr(i)
-		}
-	}
-	return 0
-}
-
 // Flags of a request.
 const (
 	flagStart = 1
@@ -64,6 +56,10 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 	r, err := kserve.Complete(r, &c.target)
 	if err != nil {
 		return nil, err
+	}
+	if r.Expect != nil && len(r.Expect.Fields) > 0 {
+		return nil, errors.New("`expect.fields` name values of JSON, and these replies are tensors: put `outputs` into " +
+			"the rows")
 	}
 	v, err := version(r.ModelVersion)
 	if err != nil {
@@ -80,8 +76,8 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 			return nil, fmt.Errorf("input %s cannot have parameters: %w", t.Name, errTensorParameters)
 		}
 		q.inputs = append(q.inputs, input{
-			name: c.text(q, t.Name), datatype: datatypeOf(t.Type), shape: pin(c, q, t.Shape),
-			dims: uintptr(len(t.Shape)),
+			name: c.text(q, t.Name), datatype: uintptr(slices.Index(datatypes[:], t.Type)),
+			shape: pin(c, q, t.Shape), dims: uintptr(len(t.Shape)),
 			data: pin(c, q, t.Data), size: uintptr(len(t.Data)),
 		})
 		size += len(t.Data)
@@ -92,8 +88,8 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 		}
 		if o.Classification > 0 {
 			return nil,
-				fmt.Errorf("output %s cannot come as classes: Triton makes them in its HTTP and gRPC front ends only",
-					o.Name)
+				fmt.Errorf("output %s cannot come as classes: "+
+					"Triton makes them in its HTTP and gRPC front ends only", o.Name)
 		}
 		q.outputs = append(q.outputs, c.text(q, o.Name))
 	}

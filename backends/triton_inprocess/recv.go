@@ -167,13 +167,13 @@ var (
 // case there must be as much data as shape and datatype take, and the outputs that the request
 // names; of several responses each may have some of them.
 func (l *lane) outputs(r uintptr, compare bool) error {
-	s, c, want := l.sample, l.conn, l.request.want
+	s, c := l.sample, l.conn
 	if err := c.check(l.recvFrame.Call(c.InferenceResponseOutputCount, r,
 		native.Address(l.results[:]))); err != nil {
 		return err
 	}
 	judge := s.Class == backends.OK
-	l.reply.Begin(want, compare)
+	l.reply.Begin(l.request.want, compare)
 	count := uint32(l.results[0])
 	if asked := len(l.request.outputs); int(count) < asked && !c.target.Streaming {
 		return errLacks
@@ -200,12 +200,12 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 			return errSize
 		}
 		if judge {
-			judge = l.reply.Output(want, native.String(g[0]), []byte(datatype), shape,
+			judge = l.reply.Output(native.String(g[0]), []byte(datatype), shape,
 				native.Slice[byte](g[4], int(g[5])), s)
 		}
 	}
 	if judge {
-		l.reply.End(want, s)
+		l.reply.End(s)
 	}
 	return nil
 }

@@ -27,7 +27,11 @@ type host struct {
 	flights *flights
 }
 
-func newHost() *host { return &host{servers: map[string]*server{}, flights: &flights{}} }
+func newHost() *host {
+	h := &host{servers: map[string]*server{}, flights: new(flights)}
+	h.flights.frames.New = func() any { return new(native.Frame) }
+	return h
+}
 
 // server is a Triton server that runs in this process.
 type server struct {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -47,13 +48,18 @@ func system() *app {
 		in: os.Stdin, out: &errorWriter{w: os.Stdout}, err: os.Stderr, env: os.LookupEnv, exe: os.Executable,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-		a.width = w
-	}
-	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
-		a.errWidth = w
-	}
+	a.width, a.errWidth = terminalWidth(os.Stdout), terminalWidth(os.Stderr)
 	return a
+}
+
+// terminalWidth returns the columns of a terminal, 0 for anything else.
+func terminalWidth(w io.Writer) int {
+	if file, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
 }
 
 // notifySignals returns a channel for the signals that end a run or a server in order, until stop
@@ -123,7 +129,7 @@ func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Run benchmark plans and decide whether the numbers are good enough",
-		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the\n" +
+		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the " +
 			"numbers are good enough to ship. The exit code is the verdict.",
 		Example: "  sluice run plans/quickstart.yaml      # needs no server\n" +
 			"  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
@@ -135,7 +141,7 @@ func rootCommand(a *app) *cobra.Command {
 		RunE:              showHelp,
 	}
 	root.AddCommand(runCommand(a), convertCommand(a), validateCommand(a), graphCommand(a), initCommand(a),
-		explainCommand(a), calibrateCommand(a), schemaCommand(a), serveCommand(a), versionCommand(a))
+		explainCommand(a), compareCommand(a), calibrateCommand(a), schemaCommand(a), serveCommand(a), versionCommand(a))
 	root.InitDefaultCompletionCmd()
 	completeBash(root, a.out)
 	foldHelp(root)
@@ -162,10 +168,13 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return errors.New(text + didYouMean(args[0], verbs) + "\nsee `sluice --help`")
 }
 
-// unknownWord returns an error for a word that a flag does not allow, with the allowed words and
-// the nearest one.
-func unknownWord(what, word string, allowed []string) error {
-	return fmt.Errorf("unknown %s %q: allowed are %s%s", what, word, strings.Join(allowed, ", "),
+// checkWord returns an error for a word that a flag does not allow, with the allowed words and the
+// nearest one.
+func checkWord(what, word string, allowed []string) error {
+	if slices.Contains(allowed, word) {
+		return nil
+	}
+	return fmt.Errorf("unknown %s %q: allowed: %s%s", what, word, strings.Join(allowed, ", "),
 		didYouMean(word, allowed))
 }
 

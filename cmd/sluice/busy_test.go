@@ -20,6 +20,7 @@ var busy = map[string][]string{
 		"run tutorial.yaml --out", // 50 requests a second
 		"run tutorial.yaml --var limit=1ms",
 		"run tutorial.yaml --profile ci",
+		"run llm.yaml --out results/llm", // a limit of half a second
 	},
 	// the first plan that a reader runs
 	"testdata/script/quickstart.txtar": {"run $ROOT/plans/quickstart.yaml"},

@@ -46,47 +46,45 @@ func someOf(words cobra.CompletionFunc) cobra.CompletionFunc {
 }
 
 // completePlan completes YAML files.
-func completePlan(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
-}
+var completePlan = fileTypes("yaml", "yml")
 
 // completer makes a completion of the words that f offers for the arguments and the word that is
-// typed; goesOn: no space follows the word.
-func completer(f func(args []string, typed string) (words []string, goesOn bool)) cobra.CompletionFunc {
+// typed. No space follows a word that goes on: one that ends with = or /.
+func completer(f func(args []string, typed string) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		words, goesOn := f(args, typed)
-		if goesOn {
-			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		words, directive := f(args, typed), cobra.ShellCompDirectiveNoFileComp
+		goesOn := func(w string) bool { return strings.HasSuffix(w, "=") || strings.HasSuffix(w, "/") }
+		if slices.ContainsFunc(words, goesOn) {
+			directive |= cobra.ShellCompDirectiveNoSpace
 		}
-		return words, cobra.ShellCompDirectiveNoFileComp
+		return words, directive
 	}
 }
 
 // namesIn completes names of the plan on the command line.
 func namesIn(names func(scenario.Outline) []string) cobra.CompletionFunc {
-	return completer(func(args []string, _ string) ([]string, bool) {
+	return completer(func(args []string, _ string) []string {
 		if len(args) == 0 {
-			return nil, false
+			return nil
 		}
-		return names(scenario.OutlineOf(args[0])), false
+		return names(scenario.OutlineOf(args[0]))
 	})
 }
 
 // completeVar completes variables of the plan on the command line, and no values.
-func completeVar(args []string, typed string) ([]string, bool) {
+func completeVar(args []string, typed string) (offers []string) {
 	if len(args) == 0 || strings.Contains(typed, "=") {
-		return nil, false
+		return nil
 	}
-	var names []string
 	for _, name := range scenario.OutlineOf(args[0]).Vars {
-		names = append(names, name+"=")
+		offers = append(offers, name+"=")
 	}
-	return names, true
+	return offers
 }
 
 // keys lists the keys of the plan on the command line, as --set takes them; none if the plan has
 // mistakes.
-func (o *overrides) keys(args []string) (keys []string) {
+func (o *overrides) keys(args []string, _ string) (keys []string) {
 	if len(args) == 0 {
 		return nil
 	}
@@ -102,20 +100,20 @@ func (o *overrides) keys(args []string) (keys []string) {
 }
 
 // completeSet completes keys of the plan, and after a = the words that the key takes.
-func (o *overrides) completeSet(args []string, typed string) (offers []string, goesOn bool) {
+func (o *overrides) completeSet(args []string, typed string) (offers []string) {
 	if key, _, assigned := strings.Cut(typed, "="); assigned {
 		if p, ok := schema.Lookup(withoutStage(key)); ok {
 			for _, word := range p.Allowed {
 				offers = append(offers, key+"="+word)
 			}
 		}
-		return offers, false
+		return offers
 	}
 	o.Sets = nil // they include the word at the cursor
-	for _, key := range o.keys(args) {
+	for _, key := range o.keys(args, "") {
 		offers = append(offers, key+"=")
 	}
-	return offers, true
+	return offers
 }
 
 // withoutStage removes the name of the stage from a key, as the schema has it.
@@ -129,14 +127,14 @@ func withoutStage(key string) string {
 
 // schemesOf completes the URL schemes of a kind of backend.
 func schemesOf(backend *string) cobra.CompletionFunc {
-	return completer(func([]string, string) ([]string, bool) {
+	return completer(func([]string, string) []string {
 		offers := []string{"builtin://http", "builtin://grpc"}
 		if kind := backendKind(*backend); kind != nil {
 			for _, scheme := range kind.Schemes {
 				offers = append(offers, scheme+"://")
 			}
 		}
-		return offers, true
+		return offers
 	})
 }
 
@@ -154,7 +152,7 @@ func completeBash(root *cobra.Command, out io.Writer) {
 		panic(err)
 	}
 	bash.Short = "Generate the completion script for bash"
-	bash.Long = "Generate the completion script for bash. It needs no other package, and uses\n" +
+	bash.Long = "Generate the completion script for bash. It needs no other package, and uses " +
 		"bash-completion if that is loaded."
 	bash.Example = "  source <(sluice completion bash)     # in this shell, or in ~/.bashrc\n" +
 		"  sluice completion bash > /etc/bash_completion.d/sluice     # for all users"

@@ -46,7 +46,11 @@ func TestCompletionOffersWords(t *testing.T) {
 		{"run " + quickstart + " --format ", artifact.Formats()},
 		{
 			"run " + quickstart + " --format json,c",
-			[]string{"json,profile_export", "json,csv", "json,perf_analyzer_csv", "json,junit", "json,markdown"},
+			[]string{
+				"json,profile_export", "json,genai_perf", "json,aiperf", "json,vllm_bench", "json,csv",
+				"json,timeline_csv",
+				"json,perf_analyzer_csv", "json,junit", "json,markdown",
+			},
 		},
 		{"run " + quickstart + " --only steady,", []string{"steady,sweep"}},
 		{"run " + quickstart + " --summary ", summaries},
@@ -146,7 +150,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 			"stages.gate.for=",
 		},
 		{"sluice init --url grpc:", "sluice|init|--url|grpc|:", "//"},
-		{"sluice init --backend=t", "sluice|init|--backend|=|t", "triton"},
+		{"sluice init --backend=t", "sluice|init|--backend|=|t", "tfserving triton"},
 	} {
 		bash := exec.Command("bash", append([]string{"--norc", "--noprofile", "ask.bash", c.line},
 			strings.Split(c.words, "|")...)...)

@@ -1,19 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/artifact/llm"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/convert"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -32,45 +38,46 @@ func convertCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert",
 		Short: "Turn a command line of another load generator into a plan",
-		Long: "Turn a command line of another load generator into a commented plan. Options without\n" +
+		Long: "Turn a command line of another load generator into a commented plan. Options without " +
 			"an equal in plans are named in a comment and on standard error.",
 		Example: "  sluice convert perf-analyzer -- \\\n" +
 			"      -m resnet50 --concurrency-range 1:4 > plan.yaml",
 		Args: cobra.NoArgs,
 		RunE: showHelp,
 	}
-	c.AddCommand(perfAnalyzerCommand(a))
+	for _, t := range convert.Tools() {
+		c.AddCommand(toolCommand(a, t))
+	}
+	c.AddCommand(modelAnalyzerCommand(a))
 	return c
 }
 
-func perfAnalyzerCommand(a *app) *cobra.Command {
+// toolCommand returns the command that converts the lines of one load generator.
+func toolCommand(a *app, t convert.Tool) *cobra.Command {
 	var f convertFlags
+	asks := t.Name == "perf-analyzer"
+	name := "sluice convert " + t.Name
 	c := &cobra.Command{
-		Use:   "perf-analyzer [flags] -- ARGS... | 'COMMAND LINE'",
-		Short: "Turn a command line of perf_analyzer into a plan, or run it",
-		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments follow --, as\n" +
-			"perf_analyzer takes them, or are one quoted text.\n\n" +
-			"With --ask the server is asked whether the model keeps sequences, and which inputs\n" +
-			"--string-data is for; without it a plan has sequences if the command line has options for\n" +
-			"them.\n\n" +
-			"With --run it is asked too, and the plan is run at once: the report has perf_analyzer's\n" +
-			"labels, the files of -f and --profile-export-file are written to their paths, and the exit\n" +
-			"code is that of the run.\n\n" +
-			"Exit 2: the command line has mistakes; all of them are shown.",
-		Example: "  sluice convert perf-analyzer -o plan.yaml -- \\\n" +
-			"      -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
-			"  sluice convert perf-analyzer --run -- -m resnet50 --request-count 100\n" +
-			"  sluice convert perf-analyzer 'perf_analyzer -m resnet50 --percentile=95'\n" +
-			"  sluice convert perf-analyzer -- --help      # every option and its key",
+		Use:               t.Name + " [flags] -- ARGS... | 'COMMAND LINE'",
+		Short:             "Turn a command line of " + t.Program + " into a plan, or run it",
+		Long:              languageModelHelp(t),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.convertLine(c.Context(), args, f)
+			return a.convertLine(c.Context(), t, args, f)
 		},
 	}
+	c.Example = "  " + name + " -o plan.yaml -- \\\n      " + t.Example + "\n" +
+		"  " + name + " --run -- " + t.Example + "\n" +
+		"  " + name + " '" + t.Program + " " + t.Example + "'\n" +
+		"  " + name + " -- --help      # every option and its key"
+	if asks {
+		c.Long = perfAnalyzerHelp
+		c.Example = perfAnalyzerExample
+	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nthe options of perf_analyzer follow --, as in "+
-			"`sluice convert perf-analyzer -- -m NAME`; see `%s --help`", err, c.CommandPath())
+		return fmt.Errorf("%w\nthe options of %s follow --, as in `%s -- %s`; see `%s --help`", err, t.Program, name,
+			t.Example, c.CommandPath())
 	})
 	c.Flags().StringVarP(&f.out, "out", "o", "",
 		"`PATH`: file for the plan (default standard output); with --run, folder for the "+
@@ -78,14 +85,42 @@ func perfAnalyzerCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&f.plan, "plan", "", "with --run: `FILE` to keep the plan in")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite the plan's file")
 	c.Flags().BoolVar(&f.run, "run", false, "run the plan")
-	c.Flags().BoolVar(&f.ask, "ask", false, "ask the server about the model, as --run and perf_analyzer do")
+	if asks {
+		c.Flags().BoolVar(&f.ask, "ask", false, "ask the server about the model, as --run and perf_analyzer do")
+	}
 	return c
 }
 
+const perfAnalyzerHelp = "Turn a command line of perf_analyzer into a commented plan. The arguments follow --, as " +
+	"perf_analyzer takes them, or are one quoted text.\n\n" +
+	"With --ask the server is asked whether the model keeps sequences, and which inputs " +
+	"--string-data is for; without it a plan has sequences if the command line has options for " +
+	"them.\n\n" +
+	"With --run it is asked too, and the plan is run at once: the report has perf_analyzer's " +
+	"labels, the files of -f and --profile-export-file are written to their paths, and convert " +
+	"exits with the code of the run.\n\n" +
+	"Exit 2: the command line has mistakes, or its plan is refused; all of them are shown."
+
+const perfAnalyzerExample = "  sluice convert perf-analyzer -o plan.yaml -- \\\n" +
+	"      -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
+	"  sluice convert perf-analyzer --run -- -m resnet50 --request-count 100\n" +
+	"  sluice convert perf-analyzer 'perf_analyzer -m resnet50 --percentile=95'\n" +
+	"  sluice convert perf-analyzer -- --help      # every option and its key"
+
+// languageModelHelp returns the help of a tool for language models.
+func languageModelHelp(t convert.Tool) string {
+	return "Turn a command line of " + t.Program + " into a commented plan. The arguments follow --, as " + t.Program +
+		" takes them, or are one quoted text. A YAML file of its settings can be given instead.\n\n" +
+		"The tokenizer is looked for here and in the cache of Hugging Face; nothing is downloaded.\n\n" +
+		"With --run the plan is run at once, the files that " + t.Program + " writes are written to the folder " +
+		"that it names, and convert exits with the code of the run.\n\n" +
+		"Exit 2: the command line has mistakes, or its plan is refused; all of them are shown."
+}
+
 // convertLine converts the arguments, which may be one text that holds all of them.
-func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) error {
+func (a *app) convertLine(ctx context.Context, t convert.Tool, args []string, f convertFlags) error {
 	if len(args) == 0 {
-		return errors.New("no command line to convert\nsee `sluice convert perf-analyzer --help`")
+		return fmt.Errorf("no command line to convert\nsee `sluice convert %s --help`", t.Name)
 	}
 	if len(args) == 1 && strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n") {
 		split, err := convert.Split(args[0])
@@ -101,26 +136,34 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 	if file := f.file(); file != "" {
 		o.Dir = filepath.Dir(file)
 	}
-	if f.run || f.ask {
+	if (f.run || f.ask) && t.Name == "perf-analyzer" {
 		var err error
 		// a server that is still starting may answer the run
 		if o.Model, err = a.askModel(ctx, o); err != nil {
 			a.report("the server did not describe the model: %s\n", err)
 		}
 	}
-	out, diags := convert.PerfAnalyzer(o)
-	a.diagnose(diags, lineSource(out))
+	out, diags := t.Convert(o)
+	if out.Plan != "" {
+		diags = append(diags, out.Mistakes(a.refused(cmp.Or(f.file(), convertedPlan), out.Plan))...)
+	}
+	a.diagnose(diags, func(file string) []byte {
+		if file == convert.LineFile {
+			return []byte(out.Line)
+		}
+		return nil // a file of settings is not shown: its name may be that of any file
+	})
 	switch {
 	case out.Usage:
-		return a.print("Options of perf_analyzer, and their keys in a plan\n\n" + convert.PerfAnalyzerUsage())
+		return a.print("Options of " + t.Program + ", and their keys in a plan\n\n" + t.Usage())
 	case out.Version:
 		fmt.Fprintf(a.out, "sluice %s\n", tool().Version)
 		return nil
 	case diags.HasErrors():
 		return exitError{verdict.CodePlan}
 	}
-	if f.file() != "" {
-		if err := a.keepPlan(f, out.Plan); err != nil {
+	if file := f.file(); file != "" {
+		if err := createPlan(file, out.Plan, f.force); err != nil {
 			return err
 		}
 	} else if !f.run {
@@ -128,19 +171,22 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 		return err
 	}
 	if f.run {
-		return a.runConverted(out, f)
+		return a.runConverted(t, out, f)
 	}
+	a.reportWritten(f.out)
 	return nil
 }
 
-// lineSource returns the command line as the source of its diagnostics.
-func lineSource(out convert.Converted) source.Sources {
-	return func(file string) []byte {
-		if file == convert.LineFile {
-			return []byte(out.Line)
-		}
-		return nil
+// refused returns the mistakes of a converted plan of the name file.
+func (a *app) refused(file, text string) source.Diagnostics {
+	o := overrides{name: file, text: []byte(text)}
+	o.Env = a.env
+	plan, diags := o.read(file)
+	if plan == nil || diags.HasErrors() {
+		return diags
 	}
+	_, diags = program.Compile(plan, all.Kinds())
+	return plan.Conceal(diags, o.Source)
 }
 
 // file returns the file of the plan; "" means standard output, or none with --run.
@@ -149,22 +195,6 @@ func (f *convertFlags) file() string {
 		return f.plan
 	}
 	return f.out
-}
-
-// keepPlan writes the plan to its file.
-func (a *app) keepPlan(f convertFlags, plan string) error {
-	file, err := createPlan(f.file(), f.force, 0o666)
-	if err != nil {
-		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
-	}
-	_, err = file.WriteString(plan)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("write the plan: %w", err)
-	}
-	if !f.run {
-		a.reportWritten(f.out)
-	}
-	return nil
 }
 
 // reportWritten prints the name of a new plan and the next commands.
@@ -178,7 +208,7 @@ const convertedPlan = "converted plan"
 
 // runConverted runs a converted plan and writes the files of the command line as perf_analyzer
 // does. Like perf_analyzer it refuses to overwrite an export, before anything is sent.
-func (a *app) runConverted(out convert.Converted, f convertFlags) error {
+func (a *app) runConverted(t convert.Tool, out convert.Converted, f convertFlags) error {
 	if _, err := os.Lstat(out.Export); out.Export != "" && err == nil {
 		return fmt.Errorf("--profile-export-file %q exists; nothing was sent", out.Export)
 	}
@@ -189,20 +219,31 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 			return fmt.Errorf("%s: %w; nothing was sent", f.option, err)
 		}
 	}
+	if len(out.Files) > 0 {
+		if err := writable(filepath.Join(out.Folder, out.Files[0].Name)); err != nil {
+			return fmt.Errorf("folder of the artifacts: %w; nothing was sent", err)
+		}
+	}
+	if out.Dated {
+		out.Files = dated(out, time.Now())
+	}
 	file, o := f.plan, overrides{}
 	if file == "" {
-		file, o.texts = convertedPlan, map[string][]byte{convertedPlan: []byte(out.Plan)}
+		file, o = convertedPlan, overrides{name: convertedPlan, text: []byte(out.Plan)}
 	}
-	if name := a.unbuiltBackend(file, o); name != "" {
-		defer a.report("Nothing was sent: this version cannot run targets of %s. What you can do\n"+
-			"  keep the plan    -o plan.yaml instead of --run: a later version may run it\n"+
-			"  measure today    run the command with perf_analyzer itself; or serve the model\n"+
-			"                   over KServe v2, as Triton, MLServer and OpenVINO Model\n"+
-			"                   Server do, and leave out --service-kind\n", name)
+	summary := ""
+	if t.Name == "perf-analyzer" {
+		summary = "perf_analyzer"
 	}
 	return a.runPlan(file, o, outputs{
-		dir: f.out, summary: "perf_analyzer",
-		afterWrite: func(dir string) error { return keepConverted(dir, out) },
+		dir: f.out, summary: summary,
+		afterWrite: func(dir string, r *result.Result) error {
+			if len(llm.MeasuredNodes(r)) == 0 { // what an earlier run has left is better than nothing
+				a.report("nothing was measured: the files of the command line are not written\n")
+				return nil
+			}
+			return keepConverted(dir, out)
+		},
 	})
 }
 
@@ -229,21 +270,6 @@ func writable(path string) error {
 	return os.Remove(path)
 }
 
-// unbuiltBackend returns the backend of a plan that is declared and not built, or "".
-func (a *app) unbuiltBackend(file string, o overrides) string {
-	o.Env = a.env
-	plan, _ := o.read(file) // its mistakes are reported when it runs
-	if plan == nil {
-		return ""
-	}
-	for _, t := range plan.Targets {
-		if k := backendKind(t.Backend); k != nil && k.Open == nil && k.Missing == "" {
-			return k.Name
-		}
-	}
-	return ""
-}
-
 // keepConverted copies the artifacts in dir to the paths of the command line. With -f DIR/FILE the
 // tables of composing models are DIR/MODEL.FILE.
 func keepConverted(dir string, out convert.Converted) error {
@@ -265,27 +291,65 @@ func keepConverted(dir string, out convert.Converted) error {
 	if out.Export != "" {
 		errs = append(errs, copyFile(filepath.Join(dir, "profile_export.json"), out.Export))
 	}
+	copyFile := copyFile
+	if out.Append {
+		copyFile = appendFile
+	}
+	for _, f := range out.Files {
+		errs = append(errs, copyFile(filepath.Join(dir, f.Result), filepath.Join(out.Folder, f.Name)))
+		further, err := filepath.Glob(filepath.Join(dir, "*."+f.Result)) // of a sweep's further nodes
+		errs = append(errs, err)
+		for _, file := range further {
+			node := strings.TrimSuffix(filepath.Base(file), f.Result)
+			errs = append(errs, copyFile(file, filepath.Join(out.Folder, node+f.Name)))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// dated returns the files of a tool whose names end with the time, and with a number if another run has that time.
+func dated(out convert.Converted, now time.Time) []convert.File {
+	list := slices.Clone(out.Files)
+	for i := range list {
+		ending := filepath.Ext(list[i].Name)
+		stem := strings.TrimSuffix(list[i].Name, ending) + "-" + now.Format("20060102-150405")
+		list[i].Name = stem + ending
+		for n := 2; exists(filepath.Join(out.Folder, list[i].Name)); n++ {
+			list[i].Name = fmt.Sprintf("%s-%d%s", stem, n, ending)
+		}
+	}
+	return list
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // copyFile copies a file with its mode, and makes the folder. It does nothing if both names are the
 // same file: the command line may name the folder of the artifacts.
-func copyFile(from, to string) error {
+func copyFile(from, to string) error { return transfer(from, to, os.O_TRUNC) }
+
+// appendFile is copyFile for a file of lines that grows with each run.
+func appendFile(from, to string) error { return transfer(from, to, os.O_APPEND) }
+
+func transfer(from, to string, how int) error {
 	if a, err := os.Stat(from); err == nil {
 		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
 			return nil
 		}
 	}
-	if err := copyBytes(from, to); err != nil {
+	err := os.MkdirAll(filepath.Dir(to), 0o777)
+	if err == nil {
+		err = copyBytes(from, to, how)
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
 	return nil
 }
 
-func copyBytes(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		return err
-	}
+func copyBytes(from, to string, how int) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -295,12 +359,36 @@ func copyBytes(from, to string) error {
 	if err != nil {
 		return err
 	}
-	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
+	access := os.O_WRONLY
+	if how == os.O_APPEND {
+		access = os.O_RDWR
+	}
+	w, err := os.OpenFile(to, os.O_CREATE|access|how, info.Mode().Perm())
 	if err != nil {
 		return err
 	}
+	if how == os.O_APPEND {
+		err = endLine(w)
+	}
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
 	_, err = io.Copy(w, in)
 	return errors.Join(err, w.Close())
+}
+
+// endLine ends the last line of a file, as vLLM's own files do not.
+func endLine(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := f.ReadAt(last, info.Size()-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = f.WriteString("\n")
+	return err
 }
 
 // askModel asks the server of a command line what perf_analyzer asks first: whether the model keeps
@@ -312,8 +400,7 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if first.Plan == "" {
 		return nil, nil
 	}
-	compiled, _ := a.load(convertedPlan,
-		overrides{texts: map[string][]byte{convertedPlan: []byte(first.Plan)}})
+	compiled, _ := a.load(convertedPlan, overrides{name: convertedPlan, text: []byte(first.Plan)})
 	if compiled == nil {
 		return nil, nil
 	}

@@ -23,26 +23,34 @@ const edges = `
 backends -> backends/tensor
 backends/all -> backends backends/grpc backends/http backends/kserve backends/openai
 	backends/tfserving backends/torchserve backends/triton backends/triton_inprocess
-backends/backendtest -> backends backends/tensor
+backends/backendtest -> backends backends/backendtest/cases backends/tensor
+backends/backendtest/cases ->
 backends/backendtest/cudatest ->
 backends/builtin -> backends/builtin/internal/kservepb
 backends/builtin/internal/kservepb ->
-backends/grpc -> backends
-backends/http -> backends
-backends/kserve -> backends backends/tensor backends/wire/coding backends/wire/grpcraw
-	backends/wire/http1 backends/wire/jsonscan backends/wire/netlane backends/wire/protow
-	backends/wire/sse backends/wire/tlsconf
-backends/openai -> backends
+backends/grpc -> backends backends/wire/endpoint backends/wire/grpcraw backends/wire/protow
+	scenario/regular
+backends/http -> backends backends/wire/buffer backends/wire/coding backends/wire/endpoint
+	backends/wire/http1 backends/wire/jsonscan backends/wire/sse
+backends/kserve -> backends backends/http backends/tensor backends/wire/coding backends/wire/endpoint
+	backends/wire/grpcraw backends/wire/http1 backends/wire/jsonscan backends/wire/protow
+	backends/wire/sse
+backends/openai -> backends backends/tensor backends/wire/endpoint backends/wire/http1
+	backends/wire/jsonscan backends/wire/sse
 backends/tensor ->
-backends/tfserving -> backends
-backends/torchserve -> backends
+backends/tfserving -> backends backends/http backends/kserve backends/tensor backends/wire/endpoint
+	backends/wire/grpcraw backends/wire/jsonscan backends/wire/protow
+backends/torchserve -> backends backends/http backends/wire/endpoint backends/wire/grpcraw
+	backends/wire/jsonscan backends/wire/protow
 backends/triton -> backends backends/kserve backends/tensor backends/wire/cuda
-	backends/wire/protow backends/wire/shm
+	backends/wire/endpoint backends/wire/jsonscan backends/wire/protow backends/wire/shm
 backends/triton_inprocess -> backends backends/kserve backends/tensor backends/triton
 	backends/wire/native scenario/regular
 backends/wire/buffer ->
 backends/wire/coding -> backends/wire/buffer
 backends/wire/cuda -> backends/wire/native backends/wire/shm
+backends/wire/endpoint -> backends backends/wire/grpcraw backends/wire/http1 backends/wire/netlane
+	backends/wire/tlsconf
 backends/wire/grpcraw -> backends backends/wire/coding backends/wire/http2 backends/wire/netlane
 	backends/wire/protow
 backends/wire/http1 -> backends backends/wire/buffer backends/wire/coding
@@ -55,38 +63,45 @@ backends/wire/shm ->
 backends/wire/sse -> backends/wire/buffer
 backends/wire/tlsconf -> backends scenario/regular
 cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
-	executor/program executor/result executor/stats executor/trial executor/verdict scenario
-	scenario/convert scenario/expression scenario/metric scenario/regular scenario/source schema
-executor -> backends executor/drive executor/feed executor/load executor/measure executor/observe
-	executor/program executor/result executor/trial executor/verdict scenario scenario/expression
+	executor/artifact/llm executor/calibration executor/program executor/result executor/stats executor/trial
+	executor/verdict scenario scenario/convert scenario/expression scenario/metric
+	scenario/regular scenario/source schema
+executor -> backends backends/tensor executor/delay executor/drive executor/feed executor/feed/format
+	executor/load executor/measure executor/observe executor/program executor/result executor/trial executor/verdict scenario
+	scenario/expression
 	scenario/metric scenario/source
-executor/artifact -> backends backends/tensor executor/artifact/clean
+executor/artifact -> backends backends/tensor executor/artifact/clean executor/artifact/llm
 	executor/artifact/perfanalyzer executor/result scenario/metric
 executor/artifact/clean ->
+executor/artifact/llm -> executor/artifact/clean executor/result executor/stats scenario/metric scenario/regular scenario/source
 executor/artifact/perfanalyzer -> executor/artifact/clean executor/result scenario/metric
-executor/drive -> backends executor/feed executor/load
-executor/feed -> backends backends/tensor backends/wire/jsonscan executor/feed/format scenario
-	scenario/source
+executor/calibration -> executor/result scenario/metric scenario/regular
+executor/delay ->
+executor/drive -> backends executor/delay executor/feed executor/load
+executor/feed -> backends backends/tensor backends/wire/jsonscan executor/feed/format executor/feed/prompt
+	scenario scenario/regular scenario/source
 executor/feed/format -> backends backends/tensor backends/wire/jsonscan scenario scenario/regular
 	scenario/source
+executor/feed/prompt -> backends
 executor/graph ->
 executor/load ->
-executor/measure -> backends executor/stats scenario/metric
+executor/measure -> backends executor/delay executor/stats scenario/metric
 executor/observe -> backends backends/wire/tlsconf scenario/metric
 executor/program -> backends executor/feed executor/feed/format executor/graph executor/load
-	executor/measure executor/observe executor/result executor/verdict scenario scenario/expression
-	scenario/language scenario/metric scenario/regular scenario/source
-executor/result -> executor/stats scenario/expression scenario/metric
+	executor/measure executor/observe executor/result executor/tokenizer executor/verdict scenario
+	scenario/expression scenario/language scenario/metric scenario/regular scenario/source
+executor/result -> executor/delay executor/stats scenario/expression scenario/metric
 executor/stats ->
 executor/stats/statstest ->
-executor/trial -> backends executor/drive executor/feed executor/load executor/measure
-	executor/observe executor/program executor/result executor/stats executor/verdict scenario
-	scenario/expression scenario/metric scenario/source
+executor/tokenizer -> scenario/regular
+executor/trial -> backends executor/delay executor/drive executor/feed executor/load
+	executor/measure executor/observe executor/program executor/result executor/stats executor/verdict
+	scenario scenario/expression scenario/metric scenario/source
 executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric
 	scenario/source
 scenario -> scenario/expression scenario/language scenario/layer scenario/regular scenario/source
 	schema
-scenario/convert -> scenario/language scenario/regular scenario/source
+scenario/convert -> scenario/language scenario/metric scenario/regular scenario/source
 scenario/expression -> scenario/metric scenario/source
 scenario/language -> scenario/source
 scenario/layer -> scenario/expression scenario/language scenario/regular scenario/source
@@ -102,6 +117,7 @@ schema/generate -> scenario/language scenario/source
 const owners = `
 github.com/HdrHistogram/hdrhistogram-go -> executor/stats
 github.com/ebitengine/purego -> backends/wire/native
+github.com/bufbuild/protocompile -> backends/grpc backends/triton
 github.com/expr-lang/expr -> scenario/expression
 github.com/olekukonko/tablewriter -> executor/artifact
 github.com/prometheus/client_model -> executor/observe
@@ -110,14 +126,14 @@ github.com/santhosh-tekuri/jsonschema/v5 -> schema
 github.com/spf13/cobra -> cmd/sluice
 github.com/spf13/pflag -> cmd/sluice
 go.uber.org/goleak -> backends/backendtest
-golang.org/x/net -> backends/backendtest backends/wire/http2
+golang.org/x/net -> backends/backendtest backends/wire/http1 backends/wire/http2
 golang.org/x/sys -> backends/builtin backends/wire/shm executor/drive
 golang.org/x/term -> cmd/sluice
-golang.org/x/text -> scenario/source
+golang.org/x/text -> executor/tokenizer scenario/source
 google.golang.org/grpc -> backends/builtin backends/builtin/internal/kservepb
-	backends/wire/grpcraw
+	backends/wire/grpcraw backends/wire/http2
 google.golang.org/protobuf -> backends/builtin backends/builtin/internal/kservepb
-	backends/wire/protow
+	backends/grpc backends/tfserving backends/triton backends/wire/grpcraw backends/wire/protow
 gopkg.in/yaml.v3 -> scenario/source
 `
 
@@ -259,7 +275,7 @@ func TestRowNames(t *testing.T) {
 	// there a plan key
 	spelled := []string{
 		"scenario/metric/", "executor/artifact/perfanalyzer",
-		"executor/measure/rows.go", "schema/generate/",
+		"executor/measure/rows.go", "executor/measure/tokens.go", "schema/generate/",
 	}
 	var names []string
 	for _, r := range metrics() {

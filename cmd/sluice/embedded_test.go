@@ -41,9 +41,20 @@ func TestServerConfig(t *testing.T) {
 		"{service_time: {values: {2ms: 1, 3ms: 4}}}": {
 			ServiceTime: &builtin.Dist{Shape: "values", Values: []float64{0.002, 0.003}, Weights: []float64{1, 4}},
 		},
+		"{ttft: 50ms, itl: {values: {5ms: 1}}, api_key: sk-1, generation: {output_tokens: 1, tokens_per_event: 2, " +
+			"first_event_tokens: 3, burst: 4, hidden_tokens: 5, held_tokens: 6, reasoning_tokens: 7, usage: every, " +
+			"fail_after: 8, stuck: 9%, tool_calls: true, prefix_cache: true, close_silent: true}}": {
+			TTFT: &builtin.Dist{Shape: "constant", Mean: 0.05}, APIKey: "sk-1",
+			ITL: &builtin.Dist{Shape: "values", Values: []float64{0.005}, Weights: []float64{1}},
+			Generation: &builtin.Generation{
+				OutputTokens: 1, TokensPerEvent: 2, FirstEventTokens: 3, Burst: 4, HiddenTokens: 5, HeldTokens: 6,
+				ReasoningTokens: 7, Usage: "every", FailAfter: 8, Stuck: 0.09, ToolCalls: true, PrefixCache: true,
+				CloseSilent: true,
+			},
+		},
 	} {
 		plan, diags := scenario.Parse("plan.yaml",
-			[]byte("version: 1\nseed: 9\ntarget: {backend: kserve, url: \"builtin://http\", model: slow, builtin: "+text+
+			[]byte("version: 1\nseed: 9\ntarget: {backend: openai, url: \"builtin://http\", model: chat, builtin: "+text+
 				"}\nstages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"), scenario.Overrides{})
 		if diags.HasErrors() {
 			t.Fatal(diags)
@@ -61,7 +72,7 @@ func TestServerConfig(t *testing.T) {
 func TestServerConfigKeepsTheModelsOwn(t *testing.T) {
 	config := func(text string) builtin.Config {
 		plan, diags := scenario.Parse("plan.yaml",
-			[]byte("version: 1\ntarget: {backend: kserve, url: \"builtin://http\", model: slow4, builtin: "+text+
+			[]byte("version: 1\ntarget: {backend: openai, url: \"builtin://http\", model: chat, builtin: "+text+
 				"}\nstages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"), scenario.Overrides{})
 		if diags.HasErrors() {
 			t.Fatal(diags)
@@ -80,6 +91,10 @@ func TestServerConfigKeepsTheModelsOwn(t *testing.T) {
 		"reset":        {"0.1%", func(c *builtin.Config) { c.Reset = 0 }},
 		"stall":        {"{at: 1s, for: 2s}", func(c *builtin.Config) { c.Stall = nil }},
 		"slow_body":    {"5ms", func(c *builtin.Config) { c.SlowBody = 0 }},
+		"ttft":         {"5ms", func(c *builtin.Config) { c.TTFT = nil }},
+		"itl":          {"5ms", func(c *builtin.Config) { c.ITL = nil }},
+		"generation":   {"{output_tokens: 4}", func(c *builtin.Config) { c.Generation = nil }},
+		"api_key":      {"sk-test", func(c *builtin.Config) { c.APIKey = "" }},
 	}
 	none := builtin.Config{MaxBatch: 1} // one request an execution, as without `builtin`
 	for _, key := range scenarioKeys(t, "target.builtin") {

@@ -18,14 +18,14 @@ func explainCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [NAME...]",
 		Short: "Explain a plan key, a metric, a code or a word",
-		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`,\n" +
-			"`errors.ratio`, also by the names of other tools), a diagnostic (`unknown-key`), a\n" +
-			"finding (`client-late`), a backend (`triton`), a verdict, an exit code (`3`), a unit\n" +
-			"or a word (`open loop`). `metrics`, `exit codes`, `findings` and the like list all of\n" +
+		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, " +
+			"`errors.ratio`, also by the names of other tools), a diagnostic (`unknown-key`), a " +
+			"finding (`client-late`), a backend (`triton`), a verdict, an exit code (`3`), a unit " +
+			"or a word (`open loop`). `metrics`, `exit codes`, `findings` and the like list all of " +
 			"a kind. Without a name: list all names.",
 		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n" +
 			"  sluice explain metrics",
-		ValidArgsFunction: completer(func([]string, string) ([]string, bool) { return explainable(), false }),
+		ValidArgsFunction: completer(func([]string, string) []string { return explainable() }),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.print(contents())
@@ -70,13 +70,14 @@ func metrics() []*metric.Row {
 			continue // a test compiles every kind's catalogue
 		}
 		for _, r := range c.Rows() {
-			if !seen[r.Name] && !r.Later {
+			if !seen[r.Name] {
 				seen[r.Name] = true
 				rows = append(rows, r)
 			}
 		}
 	}
-	for _, r := range append(metric.GoodputRows(), metric.CapacityRow(metric.Rate)) {
+	for _, r := range append(metric.GoodputRows(), metric.CapacityRow(metric.Rate),
+		metric.BestRow(metric.Rate)) {
 		rows = append(rows, &r)
 	}
 	return rows

@@ -40,7 +40,7 @@ func answerFor(name string) string {
 	if ours, why := synonym(name); ours != "" {
 		return fmt.Sprintf("%s: %s\n\n%s", name, why, cmp.Or(listOf(ours), explainName(ours)))
 	}
-	return bySuffix(name)
+	return ""
 }
 
 // joinTexts joins two texts with a blank line.
@@ -111,18 +111,6 @@ func metricList(heading string, listed func(*metric.Row) bool) string {
 		return ""
 	}
 	return heading + b.String()
-}
-
-// bySuffix explains the keys whose path ends in a dotted name: until.stable, search.precision.
-func bySuffix(name string) string {
-	found := keysEnding(name)
-	if len(found) == 0 {
-		return ""
-	}
-	text := explainName(found[0])
-	var b strings.Builder
-	candidates(&b, found[1:])
-	return text + b.String()
 }
 
 // candidates lists other keys of the same name, each with its description.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/schema"
@@ -21,28 +22,18 @@ func facts(b *strings.Builder, pairs ...string) {
 			if pairs[i] != "" {
 				text = pairs[i] + ": " + text
 			}
-			b.WriteString(wrapText(text, "  ", 2))
+			b.WriteString(artifact.Fold("  "+oneLine(text), pageWidth) + "\n")
 		}
 	}
 }
 
-// wrapText breaks a text at spaces. All lines begin with indent, those after the first hang columns
-// further in.
-func wrapText(text, indent string, hang int) string {
-	var b strings.Builder
-	line := indent
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-			line += word
-		case len([]rune(line))+1+len([]rune(word)) > pageWidth:
-			b.WriteString(line + "\n")
-			line = strings.Repeat(" ", len(indent)+hang) + word
-		default:
-			line += " " + word
-		}
-	}
-	return b.String() + line + "\n"
+// oneLine returns a text without line breaks, its words with one space between.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// wrapText breaks a text at spaces. All lines begin with indent spaces.
+func wrapText(text string, indent int) string {
+	blank := strings.Repeat(" ", indent)
+	return blank + strings.ReplaceAll(artifact.Fold(text, pageWidth-indent), "\n", "\n"+blank) + "\n"
 }
 
 // cutLast cuts the last name off a dotted path.
@@ -87,10 +78,7 @@ func lookupKey(path string) (schema.Property, bool) {
 }
 
 func explainKey(b *strings.Builder, name string) {
-	var same []string
-	if !strings.Contains(name, ".") {
-		same = keysEnding(name)
-	}
+	same := keysEnding(name)
 	if len(same) > 0 {
 		name, same = same[0], same[1:]
 	}
@@ -133,7 +121,7 @@ func explainMetric(b *strings.Builder, name string) {
 		stat, _, isLeaf := metric.ParseStat(word)
 		isLeaf = isLeaf && below && r.IsDistribution()
 		same := func(other string) bool { return strings.EqualFold(other, name) }
-		if !same(r.Name) && !isLeaf && !slices.ContainsFunc(r.Aliases, same) {
+		if !same(r.Name) && !isLeaf && !r.IsCalled(name) {
 			continue
 		}
 		fmt.Fprintf(b, "metric %s (%s)\n", r.Name, r.Dim)

@@ -29,7 +29,7 @@ func contents() string {
 
 // named lists topics, each name once. A name of several words is not broken, and set off by commas.
 func named(topics []topic) string {
-	const hard = "\x00" // no space for strings.Fields
+	const hard = "\x00" // no space to break at
 	var names []string
 	comma := " "
 	for _, t := range topics {
@@ -40,13 +40,13 @@ func named(topics []topic) string {
 			}
 		}
 	}
-	return strings.ReplaceAll(wrapText(strings.Join(names, comma), "  ", 0), hard, " ")
+	return strings.ReplaceAll(wrapText(strings.Join(names, comma), 2), hard, " ")
 }
 
 // label is a line of a group: its name, and what is in it broken to the right of the name.
 func label(b *strings.Builder, name string, items []string) {
 	const column = 30
-	text := wrapText(strings.Join(items, " "), strings.Repeat(" ", column), 0)
+	text := wrapText(strings.Join(items, " "), column)
 	if len(name) > column-4 { // too long for its column
 		fmt.Fprintf(b, "  %s\n%s", name, text)
 		return
@@ -89,10 +89,15 @@ func metricGroups(b *strings.Builder) {
 		first, _, _ := strings.Cut(r.Name, ".")
 		groups.add(first, strings.TrimPrefix(r.Name, first))
 	}
-	alone := func(first string) bool { return len(strings.Join(groups.members[first], "")) == 0 }
-	several := slices.DeleteFunc(slices.Clone(groups.order), alone)
-	single := slices.DeleteFunc(groups.order, func(first string) bool { return !alone(first) })
-	b.WriteString(wrapText(strings.Join(single, " "), "  ", 0))
+	var single, several []string
+	for _, first := range groups.order {
+		if strings.Join(groups.members[first], "") == "" {
+			single = append(single, first)
+		} else {
+			several = append(several, first)
+		}
+	}
+	b.WriteString(wrapText(strings.Join(single, " "), 2))
 	for _, first := range several {
 		label(b, first, groups.members[first])
 	}

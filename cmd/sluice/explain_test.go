@@ -17,7 +17,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s is offered and not explained", name)
 		}
 		for line := range strings.Lines(text) {
-			if n := len([]rune(line)); n > pageWidth+1 && !strings.Contains(line, "example: ") {
+			heading := strings.HasPrefix(line, "plan key ") // with a name of any length
+			if n := len([]rune(line)); n > pageWidth+1 && !heading && !strings.Contains(line, "example: ") {
 				t.Errorf("%s: a line has %d columns: %s", name, n, line)
 			}
 		}
@@ -97,7 +98,7 @@ func TestExplainWords(t *testing.T) {
 		"%": "1% is 0.01", "stage(": "stage takes the id of one stage",
 		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result",
 		"scrape": `one series of the server, as a text: scrape("name{label='v'}"), and behind it one of .mean .min`,
-		"triton": "endpoints: infer, generate target keys: model, ", "reset": "error class reset",
+		"triton": "endpoints: infer, generate, tensorrtllm, vllm target keys: model, ", "reset": "error class reset",
 		"capacity": "metric capacity", "goodput.ratio": "metric goodput.ratio",
 	} {
 		if text := strings.Join(strings.Fields(explainName(name)), " "); !strings.Contains(text, want) {
@@ -196,14 +197,14 @@ func TestExplainWhatPeopleType(t *testing.T) {
 		"percentile": "plan key output.percentiles (",
 		"qps":        "plan key stages.load.rate (", "rps": "plan key stages.load.rate (",
 		"tps": "plan key stages.load.rate (", "vus": "plan key stages.load.concurrency (",
-		"users": "stages.load.concurrency (", "clients": "stages.load.concurrency (",
+		"users": "value users of plan key stages.load.of", "clients": "stages.load.concurrency (",
 		"threads":   "stages.load.concurrency (",
 		"threshold": "plan key assert (", "thresholds": "plan key assert (",
 		"checks": "plan key assert (", "iterations": "plan key stages.for (",
 		"request-count": "plan key stages.for (", "vars.NAME.secret": "plan key vars.NAME.secret",
 		"scenarios":  "plan key stages (",
 		"exit codes": "  130  ", "exit code": "  130  ", "Exit Status": "  130  ",
-		"validity": "outcome invalid", "junit.xml": "value junit of plan key output.formats",
+		"validity": "plan key validity", "junit.xml": "value junit of plan key output.formats",
 		"result.json": "output.formats", "stages.csv": "output.formats",
 		"summary.md":           "value markdown of plan key output.formats",
 		"samples.csv":          "plan key output.samples (",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,62 +35,58 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"Backends", "triton", backendTopics()},
-		{"Diagnostics", "unknown-key", codeTopics()},
-		{"Findings", "client-late", findingTopics()},
-		{"Verdicts", "inconclusive", verdictTopics()},
+		{"Diagnostics", "unknown-key", topicsOf(source.Codes(), func(c source.Code) topic {
+			return newTopic("diagnostic", c.Name, "", c.Help)
+		})},
+		{"Findings", "client-late", topicsOf(result.FindingCodes(), findingTopic)},
+		{"Verdicts", "inconclusive", slices.Concat(
+			meanings("verdict", result.Verdicts()), meanings("outcome", result.Outcomes()),
+			meanings("severity", result.Severities()),
+		)},
 		{"Errors", "timeout", classTopics()},
-		{"Expressions", "phase", expressionTopics()},
-		{"Types", "span", typeTopics()},
-		{"Words", "open loop", wordTopics()},
+		{"Expressions", "phase", topicsOf(expression.Words(), func(w expression.Word) topic {
+			return newTopic("expression", w.Name, "", w.Help)
+		})},
+		{"Types", "span", topicsOf(schema.Types(), func(t schema.Type) topic {
+			return newTopic("type", t.Name, "", t.Help, "such as", strings.Join(t.Examples, ", "))
+		})},
+		{"Words", "open loop", topicsOf(entries(wordText), func(w [2]string) topic {
+			return newTopic("word", w[0], "", w[1])
+		})},
 		{"Commands", "run", verbTopics()},
-		{"Exit codes", "5", exitTopics()},
+		{"Exit codes", "5", topicsOf(verdict.Codes(), func(c verdict.Code) topic {
+			heading := fmt.Sprintf("exit code %d (verdict %s)", c.Code, c.Verdict)
+			return topic{strconv.Itoa(c.Code), heading, []string{"", c.Meaning}}
+		})},
 	}
 }
 
-func exitTopics() (list []topic) {
-	for _, c := range verdict.Codes() {
-		heading := fmt.Sprintf("exit code %d (verdict %s)", c.Code, c.Verdict)
-		list = append(list, topic{strconv.Itoa(c.Code), heading, []string{"", c.Meaning}})
+func topicsOf[T any](list []T, topicOf func(T) topic) []topic {
+	topics := make([]topic, len(list))
+	for i, item := range list {
+		topics[i] = topicOf(item)
 	}
-	return list
+	return topics
 }
 
-func codeTopics() (list []topic) {
-	for _, c := range source.Codes() {
-		list = append(list, newTopic("diagnostic", c.Name, "", c.Help))
-	}
-	return list
+func meanings(kind string, words []result.Meaning) []topic {
+	return topicsOf(words, func(m result.Meaning) topic { return newTopic(kind, m.Word, "", m.Text) })
 }
 
-func findingTopics() (list []topic) {
-	for _, c := range result.FindingCodes() {
-		facts := []string{"", c.Meaning, "what to do", c.Do}
-		if older := result.OlderCode(c.Code); older != c.Code {
-			facts = append(facts, "in older results", older)
-		}
-		list = append(list, topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), facts})
+func findingTopic(c result.FindingCode) topic {
+	facts := []string{"", c.Meaning, "what to do", c.Do}
+	if older := result.OlderCode(c.Code); older != c.Code {
+		facts = append(facts, "in older results", older)
 	}
-	return list
+	return topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), facts}
 }
 
 func backendTopics() (list []topic) {
 	for _, k := range all.Kinds() {
-		if k.Open == nil && k.Missing == "" {
-			continue // not built yet
-		}
 		list = append(list, newTopic("backend", k.Name, "", k.Help,
 			"URL schemes", strings.Join(k.Schemes, ", "),
 			"endpoints", strings.Join(scenario.Built("target.endpoint", k.Endpoints), ", "),
 			"target keys", strings.Join(scenario.Built("target", k.Keys), ", ")))
-	}
-	return list
-}
-
-func verdictTopics() (list []topic) {
-	for i, words := range [][]result.Meaning{result.Verdicts(), result.Outcomes(), result.Severities()} {
-		for _, m := range words {
-			list = append(list, newTopic([]string{"verdict", "outcome", "severity"}[i], m.Word, "", m.Text))
-		}
 	}
 	return list
 }
@@ -108,20 +105,6 @@ func classTopics() (list []topic) {
 	return list
 }
 
-func expressionTopics() (list []topic) {
-	for _, w := range expression.Words() {
-		list = append(list, newTopic("expression", w.Name, "", w.Help))
-	}
-	return list
-}
-
-func typeTopics() (list []topic) {
-	for _, t := range schema.Types() {
-		list = append(list, newTopic("type", t.Name, "", t.Help, "such as", strings.Join(t.Examples, ", ")))
-	}
-	return list
-}
-
 func verbTopics() (list []topic) {
 	root := rootCommand(new(app))
 	root.InitDefaultHelpCmd()
@@ -129,13 +112,6 @@ func verbTopics() (list []topic) {
 		list = append(list, topic{verb.Name(), "command " + verb.UseLine(), []string{
 			"", verb.Short, "", "more: sluice " + verb.Name() + " --help",
 		}})
-	}
-	return list
-}
-
-func wordTopics() (list []topic) {
-	for _, w := range vocabulary() {
-		list = append(list, newTopic("word", w[0], "", w[1]))
 	}
 	return list
 }

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
+// wordText holds the words of plans, results and messages, each with its explanation.
+//
 //go:embed words.txt
 var wordText string
-
-// vocabulary returns the words of plans, results and messages, each with its explanation.
-func vocabulary() [][2]string { return entries(wordText) }
 
 // entries parses a text of paragraphs. Each has a title, on lines without indent, and a body, on
 // lines with one. A paragraph that begins with # is a comment.

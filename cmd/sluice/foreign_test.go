@@ -79,6 +79,11 @@ func TestNothingOfOtherFilesIsShown(t *testing.T) {
 			{"run", name},
 			{"validate", "good.yaml", "--var-file", name},
 			{"validate", "good.yaml", "--baseline", name},
+			{"convert", "genai-perf", "--", "config", "-f", name},
+			{"convert", "aiperf", "--", "--config", name},
+			{"convert", "vllm-bench", "--", "--config", name},
+			{"convert", "aiperf", "--", "-m", "m", "--input-file", name},
+			{"convert", "genai-perf", "--", "-m", "m", "--endpoint-type", "rankings", "--input-file", name},
 		} {
 			run(name, args...)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,14 +21,14 @@ func graphCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph PLAN",
 		Short: "Show what a plan will do: nodes, order, requests, samples",
-		Long: "Show the compiled plan: nodes in running order, what each waits for, how many requests it\n" +
+		Long: "Show the compiled plan: nodes in running order, what each waits for, how many requests it " +
 			"plans, how long it takes, and the samples that each assertion needs. Nothing is sent.",
 		Example:           "  sluice graph plan.yaml\n  sluice graph plan.yaml --format mermaid",
 		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(formats, format) {
-				return unknownWord("format", format, formats)
+			if err := checkWord("format", format, formats); err != nil {
+				return err
 			}
 			args, err := a.readStdin(args, &o)
 			if err != nil {
@@ -82,13 +81,15 @@ func graphText(d program.Description) string {
 		fmt.Fprintf(&b, ", %d in flight at most", *d.InFlight)
 	}
 	fmt.Fprintf(&b, ", seed %d\n", d.Seed)
-	first, number := unitsByFirstNode(d), 0
-	for _, n := range d.Nodes {
-		number++
-		if u := first[n.ID]; u != nil {
-			unitText(&b, u)
+	seen := map[string]bool{}
+	for i, n := range d.Nodes {
+		for k := range d.Units {
+			if u := &d.Units[k]; u.Stages[0] == n.Stage && !seen[n.Stage] {
+				unitText(&b, u)
+			}
 		}
-		fmt.Fprintf(&b, "\n%2d  %s\n", number, n.ID)
+		seen[n.Stage] = true
+		fmt.Fprintf(&b, "\n%2d  %s\n", i+1, n.ID)
 		nodeText(&b, n)
 	}
 	if len(d.Assertions) > 0 {
@@ -96,20 +97,6 @@ func graphText(d program.Description) string {
 		checkTable(&b, d.Assertions)
 	}
 	return b.String()
-}
-
-// unitsByFirstNode maps the first node of each unit to the unit.
-func unitsByFirstNode(d program.Description) map[string]*program.UnitDescription {
-	units := make(map[string]*program.UnitDescription)
-	for i := range d.Units {
-		for _, n := range d.Nodes {
-			if n.Stage == d.Units[i].Stages[0] {
-				units[n.ID] = &d.Units[i]
-				break
-			}
-		}
-	}
-	return units
 }
 
 // unitText writes the line of a group, and the order of repeats.
@@ -165,6 +152,9 @@ func nodeText(b *strings.Builder, n program.NodeDescription) {
 	for _, w := range n.While {
 		row("while", "%s", w)
 	}
+	if n.Best != "" {
+		row("best", "%s", n.Best)
+	}
 	if n.Goodput != nil {
 		row("good", "%s", strings.Join(n.Goodput, ", "))
 	}
@@ -186,7 +176,11 @@ func planText(n program.NodeDescription) string {
 		text = countText(*n.Requests, n.RequestsSD) + " requests"
 	}
 	if n.Sequences != nil {
-		text += fmt.Sprintf(" of %.0f sequences", *n.Sequences)
+		what := "sequences"
+		if n.Sessions {
+			what = "sessions"
+		}
+		text += fmt.Sprintf(" of %.0f %s", *n.Sequences, what)
 	}
 	if n.Trials != nil {
 		text = fmt.Sprintf("%d to %d trials", n.Trials[0], n.Trials[1])
@@ -196,6 +190,9 @@ func planText(n program.NodeDescription) string {
 		if n.Requests != nil {
 			text += fmt.Sprintf(" of %s requests", countText(*n.Requests, n.RequestsSD))
 		}
+	}
+	if n.Trials == nil && len(n.While) > 0 {
+		again = ", up to three times while it is left open"
 	}
 	if n.Shortest > 0 {
 		text += " in " + seconds(n.Shortest)
@@ -251,6 +248,9 @@ func neededText(c program.CheckText) string {
 		text += fmt.Sprintf(", more than the %s planned", countText(math.Floor(*c.Planned), c.PlannedSD))
 	case c.Needed > 1:
 		text += fmt.Sprintf(" of %s", countText(math.Floor(*c.Planned), c.PlannedSD))
+	}
+	if c.Independent && c.Needed > 1 {
+		text += " if requests are independent; at a load near capacity several times as many"
 	}
 	return text
 }

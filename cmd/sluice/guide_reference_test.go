@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
 
@@ -60,7 +61,7 @@ func TestReferenceIsComplete(t *testing.T) {
 			t.Errorf("the guide lacks the metric %s", r.Name)
 		}
 	}
-	for _, o := range expression.Overloads() {
+	for _, o := range overloads() {
 		if !strings.Contains(text, "`"+o.Op+"`") {
 			t.Errorf("the guide lacks the operator %s", o.Op)
 		}
@@ -194,6 +195,80 @@ func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
+// overload is one rule of the operators, in words.
+type overload struct{ Op, Left, Right, Result string }
+
+// overloads lists what the operators and functions of expressions take and give, by trying all of
+// them on a metric of each dimension and a condition.
+func overloads() (rows []overload) {
+	kinds := strings.Fields("duration rate count ratio size power number condition")
+	try := func(form, op, left, right string) {
+		for _, k := range kinds {
+			operand := k
+			if k == "condition" {
+				operand = "(rate < rate)"
+			}
+			if k == left {
+				form = strings.Replace(form, "L", operand, 1)
+			}
+			if k == right {
+				form = strings.Replace(form, "R", operand, 1)
+			}
+		}
+		text := source.Text{Text: strings.Replace(form, "OP", op, 1)}
+		if _, ds := expression.Compile(text, kindScope{}); !ds.HasErrors() {
+			rows = append(rows, overload{op, left, right, "condition"})
+		} else if p, ds := expression.CompileQuantity(text, kindScope{}); !ds.HasErrors() {
+			_, dim := p.Quantity(kindScope{})
+			rows = append(rows, overload{op, left, right, dim.String()})
+		}
+	}
+	binary := func(op, l, r string) {
+		form := "L OP R"
+		if op == "min" || op == "max" {
+			form = "OP(L, R)"
+		}
+		try(form, op, l, r)
+	}
+	operators := strings.Fields("< <= > >= == != + - min max * / and or")
+	for _, k := range kinds {
+		for _, op := range operators {
+			binary(op, k, k)
+		}
+		for op := range strings.FieldsSeq("- abs not") {
+			try("OP(L)", op, k, "")
+		}
+	}
+	for _, op := range operators {
+		for _, r := range kinds {
+			for _, l := range kinds {
+				if l != r {
+					binary(op, l, r)
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// kindScope has a metric of each dimension, which is named after it and has no data.
+type kindScope struct{}
+
+func (kindScope) Resolve(_ expression.Place, path string) (metric.Leaf, error) {
+	for d := metric.Duration; d <= metric.Number; d++ {
+		if d.String() == path {
+			return metric.Leaf{Row: &metric.Row{Name: path, Dim: d}}, nil
+		}
+	}
+	return metric.Leaf{}, expression.Wrong("", "no %s", path)
+}
+
+func (kindScope) Variable(name string) (string, string, error) {
+	return "", "", expression.NoVariable(name, nil)
+}
+
+func (kindScope) Quantity(expression.Ref) expression.Quantity { return expression.Quantity{} }
+
 // operators writes the table of overloads, one row for each operator and what it makes of what.
 func operators() string {
 	type line struct{ right, result string }
@@ -205,7 +280,7 @@ func operators() string {
 	var order []line
 	ops := map[line][]string{}
 	lefts := map[line]map[string][]string{}
-	for _, o := range expression.Overloads() {
+	for _, o := range overloads() {
 		l := line{o.Right, o.Result}
 		if o.Left == o.Right {
 			l.right = "the same"

@@ -41,12 +41,12 @@ func initCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Ask a server about its model and write a commented plan",
-		Long: "Write a plan with limits to edit. If the server answers, the plan has the inputs of\n" +
+		Long: "Write a plan with limits to edit. If the server answers, the plan has the inputs of " +
 			"the model with their shapes; if not, it is written without them, with the reason.\n\n" +
 			"Purposes\n" + help.String() + "\n" +
 			"The schema of plans is written to " + schemaFile +
-			" in the folder of FILE. The first line of\n" +
-			"the plan names it: editors with yaml-language-server complete and check plans by it.\n" +
+			" in the folder of FILE. The first line of " +
+			"the plan names it: editors with yaml-language-server complete and check plans by it. " +
 			"Keep it with the plan.",
 		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" +
 			example.String(),
@@ -72,11 +72,12 @@ func initCommand(a *app) *cobra.Command {
 	return c
 }
 
-// kindsByURL lists the kinds of backend that init can write a plan for: those with a URL.
+// kindsByURL lists the kinds of backend that init can write a plan for: those with a URL that take
+// tensors.
 func kindsByURL() []string {
 	var names []string
 	for _, k := range all.Kinds() {
-		if k.Open != nil && k.Schemes != nil {
+		if k.Open != nil && k.Schemes != nil && k.Abilities(backends.Target{}).Has(backends.Tensors) {
 			names = append(names, k.Name)
 		}
 	}
@@ -85,24 +86,23 @@ func kindsByURL() []string {
 
 // check checks the flags, and sets the model of the embedded server if none is named.
 func (f *initFlags) check() (p purpose, err error) {
-	names := purposeNames()
-	at := slices.Index(names, f.purpose)
-	scheme, _, hasScheme := strings.Cut(f.url, "://")
-	kind := backendKind(f.backend)
-	embedded := strings.HasPrefix(f.url, "builtin://")
-	if at < 0 {
-		return p, unknownWord("purpose", f.purpose, names)
+	if err := checkWord("purpose", f.purpose, purposeNames()); err != nil {
+		return p, err
 	}
-	p = purposes()[at]
+	if err := checkWord("backend", f.backend, kindsByURL()); err != nil {
+		return p, err
+	}
+	p = purposes()[slices.Index(purposeNames(), f.purpose)]
+	scheme, _, hasScheme := strings.Cut(f.url, "://")
+	schemes := backendKind(f.backend).Schemes
+	embedded := scheme == "builtin"
 	switch {
-	case kind == nil || !slices.Contains(kindsByURL(), f.backend):
-		return p, unknownWord("backend", f.backend, kindsByURL())
 	case !hasScheme:
 		return p, fmt.Errorf("--url %s has no scheme\nwrite --url http://%s, or --url grpc://%s for gRPC",
 			f.url, f.url, f.url)
-	case !embedded && !slices.Contains(kind.Schemes, scheme):
+	case !embedded && !slices.Contains(schemes, scheme):
 		return p, fmt.Errorf("--url %s: backend %s has no scheme %s://\nallowed: %s://",
-			f.url, f.backend, scheme, strings.Join(kind.Schemes, "://, "))
+			f.url, f.backend, scheme, strings.Join(schemes, "://, "))
 	case f.model == "" && !embedded:
 		return p, fmt.Errorf("--model is needed to write a plan for %s", f.url)
 	case f.model == "":
@@ -138,8 +138,13 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 		_, err := io.WriteString(a.out, text)
 		return err
 	}
-	if err := f.write(text); err != nil {
-		return fmt.Errorf("write the plan: %w", err)
+	if f.schema {
+		if err := writeSchema(filepath.Join(filepath.Dir(f.out), schemaFile)); err != nil {
+			return fmt.Errorf("write the plan: %w", err)
+		}
+	}
+	if err := createPlan(f.out, text, f.force); err != nil {
+		return err
 	}
 	if f.schema {
 		a.report("%s written, for editors\n", filepath.Join(filepath.Dir(f.out), schemaFile))
@@ -165,30 +170,24 @@ func modelsOf(unknown *backends.UnknownModelError) string {
 	return hint + "\nit has " + strings.Join(known, ", ")
 }
 
-// write writes the plan and the schema that its first line names.
-func (f initFlags) write(text string) error {
-	if f.schema {
-		if err := writeSchema(filepath.Join(filepath.Dir(f.out), schemaFile)); err != nil {
-			return err
-		}
-	}
-	file, err := createPlan(f.out, f.force, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w (--force overwrites)", err)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(text)
-	return errors.Join(err, file.Close())
-}
-
-// createPlan creates a file, or with force overwrites one.
-func createPlan(name string, force bool, perm fs.FileMode) (*os.File, error) {
+// createPlan writes a plan to a new file, or with force over an existing one.
+func createPlan(name, text string, force bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {
-		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	file, err := os.OpenFile(name, flags, 0o666)
+	if err == nil {
+		_, err = file.WriteString(text)
+		err = errors.Join(err, file.Close())
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
+	case err != nil:
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	return nil
 }
 
 // schemaFile is the name of the schema in the folder of a plan.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -78,7 +79,8 @@ func TestInitForEveryPurpose(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	for _, p := range purposes() {
+	n := 0
+	for i, p := range purposes() {
 		for _, backend := range []string{"kserve", "triton"} {
 			for _, url := range []string{
 				server.HTTPURL(), server.GRPCURL(), "builtin://http",
@@ -87,6 +89,9 @@ func TestInitForEveryPurpose(t *testing.T) {
 				scheme, _, _ := strings.Cut(url, "://")
 				if scheme == "builtin" && backend == "kserve" {
 					continue // the same texts
+				}
+				if n++; !cases.Runs(n+i, 4) { // each purpose, backend and protocol is among them
+					continue
 				}
 				t.Run(strings.Join([]string{p.name, backend, scheme}, " "), func(t *testing.T) {
 					t.Parallel()
@@ -140,11 +145,11 @@ func TestInitRefuses(t *testing.T) {
 		{"--url grpc://127.0.0.1:1", "--model is needed"},
 		{
 			"--for gates",
-			`unknown purpose "gates": allowed are start, smoke, gate, capacity, soak, sequence; did you mean "gate"?`,
+			`unknown purpose "gates": allowed: start, smoke, gate, capacity, soak, sequence; did you mean "gate"?`,
 		},
-		{"--backend tritn", `unknown backend "tritn": allowed are kserve, triton; did you mean "triton"?`},
-		{"--backend openai", `unknown backend "openai": allowed are kserve, triton`},
-		{"--backend triton_inprocess", `unknown backend "triton_inprocess": allowed are kserve, triton`},
+		{"--backend tritn", `unknown backend "tritn": allowed: kserve, triton, tfserving; did you mean "triton"?`},
+		{"--backend openai", `unknown backend "openai": allowed: kserve, triton, tfserving`},
+		{"--backend triton_inprocess", `unknown backend "triton_inprocess": allowed: kserve, triton, tfserving`},
 		{"--model simpl --url " + server.GRPCURL(), "the server does not know model \"simpl\""},
 		{"--model simpl --url " + server.HTTPURL(), "did you mean \"simple\"?\nit has "},
 		{

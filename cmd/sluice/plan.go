@@ -17,8 +17,10 @@ import (
 // overrides holds the flags that change a plan.
 type overrides struct {
 	scenario.Overrides
-	only  []string          // stages; nil: all
-	texts map[string][]byte // plans that are in no file, by their name in messages
+	only []string // stages; nil: all
+	// a plan that is in no file, and its name in messages
+	name string
+	text []byte
 }
 
 // standardInput is the name in messages of a plan from standard input, "-" on the command line. Its
@@ -27,16 +29,16 @@ const standardInput = "stdin"
 
 // Source returns the text of a file for diagnostics.
 func (o overrides) Source(file string) []byte {
-	if text, ok := o.texts[file]; ok {
-		return text
+	if file == o.name {
+		return o.text
 	}
 	return o.Overrides.Source(file)
 }
 
 // read reads the plan with its overrides.
 func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
-	if text, ok := o.texts[file]; ok {
-		return scenario.Parse(file, text, o.Overrides)
+	if file == o.name {
+		return scenario.Parse(file, o.text, o.Overrides)
 	}
 	return scenario.LoadFile(file, o.Overrides)
 }
@@ -77,14 +79,12 @@ func (a *app) readStdin(args []string, o *overrides) ([]string, error) {
 	if slices.Index(args[i+1:], "-") >= 0 {
 		return nil, errors.New("only one PLAN can be -, standard input")
 	}
-	text, err := io.ReadAll(io.LimitReader(a.in, source.MaxBytes+1))
-	if err != nil {
+	var err error
+	if o.text, err = io.ReadAll(io.LimitReader(a.in, source.MaxBytes+1)); err != nil {
 		return nil, fmt.Errorf("read the plan from standard input: %w", err)
 	}
-	o.texts = map[string][]byte{standardInput: text}
-	args = slices.Clone(args)
-	args[i] = standardInput
-	return args, nil
+	o.name = standardInput
+	return slices.Concat(args[:i], []string{o.name}, args[i+1:]), nil
 }
 
 // load reads and compiles a plan. A plan that this version cannot run has errors. Diagnostics

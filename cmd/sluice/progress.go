@@ -1,15 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/program"
@@ -46,8 +44,9 @@ const noteEvery = 30 * time.Second
 
 func (a *app) progress(p *program.Program, quiet bool) *view {
 	v := &view{
-		w: a.err, redraws: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now,
-		mask: p.Plan.Mask, position: make(map[string]int), startedParts: make(map[string]string),
+		w: a.err, redraws: a.terminal && !quiet, quiet: quiet, now: time.Now,
+		columns: func() int { return cmp.Or(terminalWidth(a.err), 80) },
+		mask:    p.Plan.Mask, position: make(map[string]int), startedParts: make(map[string]string),
 		lastLine: make(map[string]time.Time), total: len(p.Nodes),
 	}
 	for i, n := range p.Nodes {
@@ -132,20 +131,6 @@ func partOf(e executor.Event) string {
 		return ""
 	}
 	return e.Part + ": "
-}
-
-// columnsOf returns a function for the current width of a terminal; 80 for anything else.
-func columnsOf(w io.Writer) func() int {
-	const usual = 80
-	file, ok := w.(*os.File)
-	return func() int {
-		if ok {
-			if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
-				return n
-			}
-		}
-		return usual
-	}
 }
 
 func (v *view) head(node string) string {

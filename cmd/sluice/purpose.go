@@ -56,7 +56,7 @@ func (p purpose) text(f initFlags, sig backends.Signature, asked error) (string,
 	d := planDataFor(f, sig)
 	d.Sequences = d.Sequences || p.sequences
 	if asked != nil {
-		d.Failure = strings.Join(strings.Fields(asked.Error()), " ")
+		d.Failure = oneLine(asked.Error())
 	}
 	var b strings.Builder
 	if err := all.Execute(&b, d); err != nil {

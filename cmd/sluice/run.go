@@ -31,11 +31,12 @@ func runCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "Run a plan; the exit code is the verdict",
-		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its\n" +
+		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its " +
 			"assertions, write the artifacts.\n\n" +
 			"Exit codes\n" + exitCodeList(),
 		Example: "  sluice run plan.yaml --var url=grpc://staging:8001 \\\n" +
-			"      --set stages.steady.for=10s --out results",
+			"      --set stages.steady.for=10s --out results\n" +
+			"  sluice run plan.yaml --retry-invalid 2 --allow inconclusive  # shared runner",
 		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -59,11 +60,20 @@ func runCommand(a *app) *cobra.Command {
 	c.Flags().StringSliceVar(&f.formats, "format", nil,
 		"artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+
 			" (repeatable)")
+	c.Flags().IntVar(&f.retry, "retry-invalid", 0,
+		"play trials that this machine made invalid, or left open, again, up to `N` times each, within "+
+			"max_duration")
+	c.Flags().StringVar(&f.allow, "allow", "",
+		"`VERDICT` that exits with 0: inconclusive, where an invalid measurement, too few samples or "+
+			"bounds around a limit are the cause")
+	c.Flags().BoolVar(&f.exec, "allow-exec", false,
+		"run the programs whose output is data of the plan (command of a dataset)")
 	c.Flags().StringVar(&f.summary, "summary", summaries[0],
 		"`FORM` of the summary at the end: "+strings.Join(summaries, ", "))
 	offer(c, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	offer(c, "format", someOf(oneOf(artifact.Formats())))
 	offer(c, "summary", oneOf(summaries))
+	offer(c, "allow", oneOf(allowedVerdicts))
 	return c
 }
 
@@ -77,30 +87,48 @@ func exitCodeList() string {
 
 // outputs are the options of a run for its results.
 type outputs struct {
-	dir        string                 // of the artifacts; "": the plan's
-	formats    []string               // of the artifacts; nil: the plan's
-	summary    string                 // one of summaries
-	quiet      bool                   // print only the verdict and its reason
-	afterWrite func(dir string) error // writes further files from the artifacts in dir; nil: none
+	dir     string   // of the artifacts; "": the plan's
+	formats []string // of the artifacts; nil: the plan's
+	summary string   // one of summaries
+	quiet   bool     // print only the verdict and its reason
+	retry   int      // how often what is invalid is played again
+	exec    bool     // programs that the plan names may run
+	allow   string   // verdict that exits with 0; "": pass alone
+	// afterWrite writes further files from the artifacts in dir; nil: none.
+	afterWrite func(dir string, r *result.Result) error
 }
 
 // summaries lists the forms of the summary at the end of a run.
 var summaries = []string{"sluice", "perf_analyzer"}
 
+// allowedVerdicts lists the verdicts that may end with exit code 0, besides pass.
+var allowedVerdicts = []string{string(result.Inconclusive)}
+
 func (f outputs) check() error {
 	for _, word := range f.formats {
-		if !slices.Contains(artifact.Formats(), word) {
-			return unknownWord("format", word, artifact.Formats())
+		if err := checkWord("format", word, artifact.Formats()); err != nil {
+			return err
 		}
 	}
-	if !slices.Contains(summaries, f.summary) {
-		return unknownWord("summary", f.summary, summaries)
+	if f.allow != "" {
+		if err := checkWord("verdict to allow", f.allow, allowedVerdicts); err != nil {
+			return err
+		}
 	}
-	return nil
+	if f.retry < 0 {
+		return fmt.Errorf("--retry-invalid cannot be %d: a number of further attempts is at least 0", f.retry)
+	}
+	return checkWord("summary", f.summary, summaries)
 }
 
 func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	compiled, diags := a.load(file, ov)
+	if compiled != nil && !f.exec {
+		if refused := executor.Unallowed(compiled); refused != nil {
+			diags = append(diags, compiled.Plan.Conceal(refused, ov.Source)...)
+			compiled = nil
+		}
+	}
 	a.diagnose(diags, ov.Source)
 	if compiled == nil {
 		a.noteEarlierResult(f.dir)
@@ -115,8 +143,8 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	o := artifact.Options{
 		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: newSamples(plan, f),
-		Mixed: mixesLoops(compiled),
-		Fail:  func(r *result.Result, err error) { verdict.RecordWriteError(r, plan.Mask(err.Error())) },
+		Mixed: mixesLoops(compiled), Configured: compiled.Configures(),
+		Fail: func(r *result.Result, err error) { verdict.RecordWriteError(r, plan.Mask(err.Error())) },
 	}
 	folder, err := artifact.Open(f.dir, o)
 	if err != nil {
@@ -138,7 +166,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	a.diagnose(plan.Conceal(diags, ov.Source), ov.Source)
 	files, err := folder.Write(r, o)
 	if err == nil && f.afterWrite != nil {
-		err = f.afterWrite(f.dir)
+		err = f.afterWrite(f.dir, r)
 	}
 	rewrite := func(err error) {
 		o.Fail(r, err)
@@ -188,7 +216,7 @@ func (a *app) play(
 					continue
 				}
 				view.message("%s: ending in order, open requests may finish; once more to cut them off", s)
-				interrupt <- signalNumber(s)
+				interrupt <- int(s.(syscall.Signal)) // as all of notifySignals are
 			case <-finished:
 				return
 			}
@@ -196,7 +224,11 @@ func (a *app) play(
 	}()
 	env := executor.Env{
 		Tool: tool(), Alone: !a.sharesProcess, Serve: a.embedded, Interrupt: interrupt, Events: view.event,
-		Delay: a.delay, Machine: a.machine(),
+		Delay: a.delay, Machine: a.machine(), RetryInvalid: f.retry,
+		AllowInconclusive: f.allow == string(result.Inconclusive),
+	}
+	if f.exec {
+		env.Execute = execute
 	}
 	if folder != nil {
 		env.Interim = folder.Running
@@ -214,14 +246,6 @@ func (a *app) play(
 	cancel()
 	view.close()
 	return r, diags
-}
-
-// signalNumber returns the number of a signal from notifySignals.
-func signalNumber(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return int(n)
-	}
-	return int(syscall.SIGTERM)
 }
 
 // withCPUProfile runs f and writes its CPU profile to a file; "" means no profile. Standard output
@@ -250,6 +274,9 @@ func withCPUProfile(file string, f func() error) (err error) {
 func newSamples(plan *scenario.Plan, f outputs) *artifact.Samples {
 	o := artifact.SamplesOptions{
 		Table: plan.Output.Samples, Export: slices.Contains(f.formats, artifact.ProfileExport),
+		LLM: slices.ContainsFunc(f.formats, func(word string) bool {
+			return slices.Contains(artifact.LLMFormats(), word)
+		}),
 	}
 	if len(plan.Secrets) > 0 {
 		o.Mask = plan.Mask
@@ -257,7 +284,7 @@ func newSamples(plan *scenario.Plan, f outputs) *artifact.Samples {
 	if o.Table == "none" {
 		o.Table = ""
 	}
-	if o.Table == "" && !o.Export {
+	if o.Table == "" && !o.Export && !o.LLM {
 		return nil
 	}
 	return artifact.NewSamples(f.dir, o)

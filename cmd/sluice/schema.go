@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,11 +24,13 @@ func schemaCommand(a *app) *cobra.Command {
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := schema.Plan()
-			if len(args) > 0 && !slices.Contains(kinds, args[0]) {
-				return unknownWord("schema", args[0], kinds)
-			}
-			if len(args) > 0 && args[0] == "result" {
-				text = schema.Result()
+			if len(args) > 0 {
+				if err := checkWord("schema", args[0], kinds); err != nil {
+					return err
+				}
+				if args[0] == "result" {
+					text = schema.Result()
+				}
 			}
 			_, err := a.out.Write(text)
 			return err

@@ -20,6 +20,8 @@ import (
 type serveFlags struct {
 	config      builtin.Config
 	serviceTime time.Duration
+	ttft, itl   time.Duration
+	tokens      int
 	stall       [3]time.Duration // at, for, every
 	child       bool
 }
@@ -29,12 +31,13 @@ func serveCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the embedded inference server on loopback",
-		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated\n" +
-			"queues, service times and faults. It listens on loopback only, prints its URLs, and\n" +
+		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC and the OpenAI API, with " +
+			"simulated queues, service times and faults. It listens on loopback only, prints its URLs, and " +
 			"serves until it is interrupted.\n\n" +
 			"Models: " + strings.Join(builtin.Models(), ", ") +
 			". simple adds and subtracts, slow takes 20 ms, " +
-			"slow4 has four instances of it.\n\n" +
+			"slow4 has four instances of it. Models of the OpenAI API: " +
+			strings.Join(builtin.TextModels(), ", ") + ".\n\n" +
 			"GET /sim/arrivals on the control URL returns the arrival times of requests.",
 		Example: "  sluice serve --http 127.0.0.1:8000 --grpc 127.0.0.1:8001 \\\n" +
 			"      --service-time 5ms --instances 2",
@@ -65,6 +68,10 @@ func serveCommand(a *app) *cobra.Command {
 		"`TIME` after the first request at which the server stops answering")
 	fl.DurationVar(&f.stall[1], "stall-for", 0, "`TIME` that such a stall lasts (0: no stall)")
 	fl.DurationVar(&f.stall[2], "stall-every", 0, "`TIME` from one stall to the next (0: once)")
+	fl.DurationVar(&f.ttft, "ttft", 20*time.Millisecond, "`TIME` to the first token of a text")
+	fl.DurationVar(&f.itl, "itl", 5*time.Millisecond, "`TIME` from each token to the next")
+	fl.IntVar(&f.tokens, "output-tokens", 16, "`N` tokens of a text whose request has no max_tokens")
+	fl.StringVar(&f.config.APIKey, "api-key", "", "`KEY` that requests of the OpenAI API must have")
 	fl.Uint64Var(&f.config.Seed, "seed", 0, "`SEED` of everything drawn")
 	fl.BoolVar(&f.child, "child", false, "take the configuration from stdin and end with it")
 	_ = fl.MarkHidden("child") // the flag exists
@@ -75,6 +82,8 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 	if f.serviceTime > 0 {
 		f.config.ServiceTime = &builtin.Dist{Mean: f.serviceTime.Seconds()}
 	}
+	f.config.TTFT, f.config.ITL = &builtin.Dist{Mean: f.ttft.Seconds()}, &builtin.Dist{Mean: f.itl.Seconds()}
+	f.config.Generation = &builtin.Generation{OutputTokens: f.tokens}
 	if f.stall[1] > 0 {
 		f.config.Stall = &builtin.Stall{At: f.stall[0], For: f.stall[1], Every: f.stall[2]}
 	}
@@ -165,13 +174,19 @@ func serverConfig(b *scenario.Builtin, seed uint64) builtin.Config {
 	if s := b.Stall; s != nil {
 		c.Stall = &builtin.Stall{At: s.Start, For: s.For, Every: s.Every}
 	}
-	if d := b.ServiceTime; d != nil {
-		c.ServiceTime = serverDist(d)
+	c.ServiceTime, c.TTFT, c.ITL = serverDist(b.ServiceTime), serverDist(b.TTFT), serverDist(b.ITL)
+	c.APIKey = b.APIKey
+	if g := b.Generation; g != nil {
+		own := builtin.Generation(*g)
+		c.Generation = &own
 	}
 	return c
 }
 
 func serverDist(d *scenario.Dist) *builtin.Dist {
+	if d == nil {
+		return nil
+	}
 	out := &builtin.Dist{Shape: d.Shape, Mean: d.Mean, Std: d.Std, Values: d.Values, Weights: d.Weights}
 	if d.HasMin {
 		out.Min = &d.Min

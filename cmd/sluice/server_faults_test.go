@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/schema"
@@ -91,7 +92,8 @@ func testFaults(t *testing.T, faults []*serverFault, n int) {
 	}
 }
 
-// readFaults reads a file of faults.
+// readFaults reads a file of faults: all, or of each section the first of every six,
+// and of those that fill the memory the first of every twelve.
 func readFaults(t *testing.T, file string) (list []*serverFault) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -105,13 +107,13 @@ func readFaults(t *testing.T, file string) (list []*serverFault) {
 	kind := strings.TrimSuffix(filepath.Base(file), ".txtar")
 	first := 1 + bytes.Count(txtar.Format(archive)[:bytes.Index(txtar.Format(archive),
 		[]byte("-- faults --"))], []byte("\n"))
-	title, prelude, set := "", "", []string(nil)
+	title, prelude, set, inSection := "", "", []string(nil), 0
 	for i, line := range strings.Split(parts["faults"], "\n") {
 		at := fmt.Sprintf("%s:%d", file, first+1+i)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case strings.HasPrefix(line, "== "):
-			title, prelude, set = strings.TrimPrefix(line, "== "), "", nil
+			title, prelude, set, inSection = strings.TrimPrefix(line, "== "), "", nil, 0
 		case strings.HasPrefix(line, "= "):
 			prelude += strings.TrimPrefix(line, "= ") + "\n"
 		case strings.HasPrefix(line, "> "):
@@ -124,7 +126,14 @@ func readFaults(t *testing.T, file string) (list []*serverFault) {
 			f.at, f.name = at, kind+"/"+title+"/"+f.name
 			f.plan, f.set = parts["plan"], set
 			f.script = assemble(parts["server"], prelude, f.script)
-			list = append(list, f)
+			every := 6
+			if f.memory > 0 {
+				every = 12
+			}
+			if cases.Runs(inSection, every) {
+				list = append(list, f)
+			}
+			inSection++
 		}
 	}
 	return list

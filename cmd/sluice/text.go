@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,22 +47,8 @@ func (a *app) diagnose(ds source.Diagnostics, sources source.Sources) {
 
 // foldHelp folds the help of a command and of its subcommands.
 func foldHelp(c *cobra.Command) {
-	c.Long = artifact.Fold(joinLines(c.Long), helpWidth)
+	c.Long = artifact.Fold(c.Long, helpWidth)
 	for _, sub := range c.Commands() {
 		foldHelp(sub)
 	}
-}
-
-// joinLines joins the lines of each paragraph. Lines that begin with a space are not changed.
-func joinLines(text string) string {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		last := len(lines) - 1
-		if last >= 0 && lines[last] != "" && line != "" && lines[last][0] != ' ' && line[0] != ' ' {
-			lines[last] += " " + line
-			continue
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
 }

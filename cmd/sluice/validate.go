@@ -22,7 +22,7 @@ func validateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans without any network: every mistake at once",
-		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no\n" +
+		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no " +
 			"mistake; 2: the plan has mistakes. Warnings do not change the exit code.",
 		Example: "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics\n" +
 			"  sluice validate plan.yaml --profile ci --explain=stages.steady",
@@ -47,8 +47,7 @@ func validateCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&explain, "explain", "",
 		"print every value of the plan and its origin; with =`PATH`, those at and below it")
 	c.Flags().Lookup("explain").NoOptDefVal = everyKey
-	keys := func(args []string, _ string) ([]string, bool) { return o.keys(args), false }
-	offer(c, "explain", completer(keys))
+	offer(c, "explain", completer(o.keys))
 	return c
 }
 

@@ -108,8 +108,5 @@ func shortValue(v any) string {
 	if text == "" {
 		return `""`
 	}
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
-	}
-	return text
+	return short(text, most)
 }

@@ -20,6 +20,8 @@ type Options struct {
 	Percentiles []float64 // columns of distributions in every table and file
 	Samples     *Samples  // recorded requests, closed; nil: not recorded
 	Mixed       bool      // the run has closed and open loops, so perf_analyzer's tables are separate
+	// Configured: a stage loads models with configurations and asks for its best node.
+	Configured bool
 	// Fail records in the result that a file could not be written, so that no file contradicts it.
 	// It may be nil.
 	Fail func(*result.Result, error)
@@ -40,14 +42,25 @@ type writer struct {
 // writers lists the formats. json is the last, because it lists the files of the others.
 var writers = []writer{
 	{"csv", "stages.csv", stagesCSV},
+	{"timeline_csv", "timeline.csv", timelineCSV},
 	{"perf_analyzer_csv", "", nil},
 	{"junit", "junit.xml", junitXML},
 	{"markdown", "summary.md", summaryMarkdown},
+	{bestFormat, configName, nil},
 	{"json", resultName, resultJSON},
 }
 
+// bestFormat names the configurations of the best nodes among the writers. No plan asks for it: they are
+// written whenever a stage that sets configurations says which is the best.
+const bestFormat = ""
+
 // names returns the names of the files, without those of models that the server names.
 func (w writer) names(o Options) []string {
+	if w.format == bestFormat && !o.Configured {
+		return nil
+	} else if w.format == bestFormat {
+		return []string{configName}
+	}
 	if w.render == nil {
 		return perfanalyzer.Names(o.Mixed)
 	}
@@ -55,6 +68,9 @@ func (w writer) names(o Options) []string {
 }
 
 func (w writer) files(r *result.Result, o Options) ([]file, error) {
+	if w.format == bestFormat {
+		return bestConfigurations(r), nil
+	}
 	if w.render == nil {
 		return perfanalyzer.Tables(r, o.Percentiles)
 	}
@@ -70,15 +86,17 @@ const ProfileExport = "profile_export"
 
 // Formats returns the names of the formats that Write supports.
 func Formats() []string {
-	words := []string{ProfileExport}
+	words := append([]string{ProfileExport}, LLMFormats()...)
 	for _, w := range writers {
-		words = append(words, w.format)
+		if w.format != bestFormat {
+			words = append(words, w.format)
+		}
 	}
 	return words
 }
 
 func (o Options) wants(format string) bool {
-	return format == "json" || slices.Contains(o.Formats, format)
+	return format == "json" || format == bestFormat || slices.Contains(o.Formats, format)
 }
 
 // names returns the files that a run may write, result.json first. Tables of models named by the
@@ -90,15 +108,16 @@ func (o Options) names() []string {
 			list = append(list, w.names(o)...)
 		}
 	}
-	return append(list, o.Samples.names(o.wants(ProfileExport))...)
+	return append(list, o.Samples.names(o)...)
 }
 
 // check returns an error for unknown formats.
 func (o Options) check() error {
 	var errs []error
-	if o.Samples == nil && o.wants(ProfileExport) {
-		errs = append(errs, fmt.Errorf("%s is made of the requests of a run, and they were not kept",
-			ProfileExport))
+	for _, f := range append([]string{ProfileExport}, LLMFormats()...) {
+		if o.Samples == nil && o.wants(f) {
+			errs = append(errs, fmt.Errorf("%s is made of the requests of a run, and they were not kept", f))
+		}
 	}
 	for _, f := range o.Formats {
 		if !slices.Contains(Formats(), f) {
@@ -129,7 +148,7 @@ func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 		staged, err := f.stage(r, o, skip)
 		if err == nil && !f.sampled {
 			f.sampled = true
-			f.samples, err = o.Samples.files(f, r, o.wants(ProfileExport))
+			f.samples, err = o.Samples.files(f, r, o)
 		}
 		if err == nil {
 			err = f.commit(staged, skip)
@@ -162,7 +181,10 @@ func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all [
 	var errs []error
 	r.Files = append([]string{resultName}, f.samples...)
 	if !f.sampled {
-		r.Files = append(r.Files, o.Samples.names(o.wants(ProfileExport))...)
+		r.Files = append(r.Files, o.Samples.names(o)...)
+		if o.Samples != nil && o.Samples.o.LLM {
+			r.Files = append(r.Files, moreNames(o, r)...)
+		}
 	}
 	for _, w := range writers {
 		if !o.wants(w.format) || skip[w.format] {

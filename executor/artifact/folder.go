@@ -116,16 +116,19 @@ func isOutputName(name string) bool {
 	if name != filepath.Base(name) {
 		return false
 	}
-	if strings.HasSuffix(name, ".perf_analyzer.csv") ||
+	if isConfigName(name) || strings.HasSuffix(name, ".perf_analyzer.csv") ||
 		strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.RequestRate+".csv") ||
 		strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.Concurrency+".csv") {
 		return true
 	}
-	all := Options{Formats: Formats(), Mixed: true}.names()
+	every := Options{Formats: Formats(), Mixed: true}
+	all := every.names()
 	for _, table := range []string{"csv", "jsonl"} {
-		all = append(all, (&Samples{o: SamplesOptions{Table: table, Export: true}}).names(true)...)
+		all = append(all, (&Samples{o: SamplesOptions{Table: table, Export: true, LLM: true}}).names(every)...)
 	}
-	return slices.Contains(all, name)
+	return slices.Contains(all, name) || slices.ContainsFunc(llmNames(every), func(of string) bool {
+		return strings.HasSuffix(name, "."+of) // of a further node
+	})
 }
 
 // checkForeignFiles returns an error for files that this run would replace and no run wrote.

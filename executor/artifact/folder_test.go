@@ -329,7 +329,7 @@ func TestOneVerdict(t *testing.T) {
 			if got := [3]string{json, junit, markdown}; got != want {
 				t.Errorf("the files say %q, want %q", got, want)
 			}
-			if got := entries(t, dir); len(got) != 8 ||
+			if got := entries(t, dir); len(got) != 9 ||
 				slices.ContainsFunc(got, func(name string) bool { return name[0] == '.' }) {
 				t.Errorf("the folder holds %q", got)
 			}
@@ -347,7 +347,7 @@ func TestWriteAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	all().Fail(r, errors.New("standard output cannot be written"))
-	if paths, err := f.Write(r, all()); err != nil || len(paths) != 6 {
+	if paths, err := f.Write(r, all()); err != nil || len(paths) != 7 {
 		t.Errorf("%q, %v", paths, err)
 	}
 	if json, junit, markdown := verdicts(t, dir); json != "done error" || junit != "error" ||

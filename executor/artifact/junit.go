@@ -132,6 +132,9 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 	if m := n.Metrics[metric.Capacity]; m != nil {
 		add(metric.Capacity, capacityText(m, "none"))
 	}
+	if len(n.Attempts) > 0 {
+		add("attempts", whole(int64(len(n.Attempts))))
+	}
 	if n.Description != "" {
 		add("description", clean.Line(n.Description))
 	}
@@ -152,6 +155,9 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 // validCase returns the case of a node's validity.
 func validCase(n *result.Node) testcase {
 	c := testcase{Name: "measurement valid", Time: seconds(n.Duration)}
+	if f := n.Finding(result.MeasuredAgain); f != nil {
+		c.Out = clean.Line(f.Text)
+	}
 	kind := map[result.Outcome]string{
 		result.Failed: typeHarness, result.InterruptedNode: typeInterrupted,
 		result.Unstable: typeInconclusive,

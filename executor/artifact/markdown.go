@@ -16,12 +16,6 @@ const (
 	maxLines      = 200
 )
 
-// marks maps verdicts to symbols in Markdown.
-var marks = map[result.Verdict]string{
-	result.Pass: "✅", result.Fail: "❌", result.Inconclusive: "❔", result.ErrorVerdict: "💥",
-	result.Skipped: "⏭️", result.Interrupted: "🛑",
-}
-
 // summaryMarkdown returns the summary for a pull request: the verdict first, then numbers,
 // assertions and findings.
 func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
@@ -31,7 +25,7 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
-	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ",
+	line("## ", looks[r.Verdict].markdown, " ", escape(string(r.Verdict)), " — ",
 		escape(clean.Line(r.Plan.Name)), "\n")
 	if reason := reasonOf(r); reason != "" {
 		line(escape(reason), "\n")
@@ -70,7 +64,11 @@ func origin(r *result.Result) []string {
 	add("seed ", strconv.FormatUint(r.Plan.Seed, 10))
 	add("made by ", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
 	add("labels ", point(r.Plan.Labels))
-	return append(parts, "exit code "+whole(int64(r.ExitCode)))
+	exit := "exit code " + whole(int64(r.ExitCode))
+	if r.Allowed {
+		exit += " (allowed)"
+	}
+	return append(parts, exit)
 }
 
 // assertionGrid returns one row per assertion.
@@ -88,12 +86,8 @@ func assertionGrid(list []judgedAssertion) grid {
 		if tip := advice(a.Assertion, a.node); tip != "" {
 			reason = strings.TrimPrefix(reason+"; "+tip, "; ")
 		}
-		mark := marks[a.Verdict]
-		if a.Severity == warn && a.Verdict != result.Pass {
-			mark = "⚠️"
-		}
 		g.rows = append(g.rows, []string{
-			mark, a.where(), "\x00" + cut(clean.Line(a.Statement()), maxText),
+			a.look().markdown, a.where(), "\x00" + cut(clean.Line(a.Statement()), maxText),
 			observed, limit, reason,
 		})
 	}

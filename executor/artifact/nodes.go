@@ -29,17 +29,19 @@ type row struct {
 // nestedMark precedes rows that belong to the node above them.
 const nestedMark = "· "
 
-// nodeRows returns the nodes, each followed by its phases, mix entries and repeats.
+// nodeRows returns the nodes, each followed by its bounds, phases, mix entries and repeats.
 func nodeRows(r *result.Result) (rows []row) {
 	for _, n := range r.Nodes {
 		outcome := n.Outcome
 		if outcome == result.Done && !n.Validity.OK {
 			outcome = result.Invalid
 		}
-		rows = append(rows, row{
-			clean.Line(n.ID), loadText(n), string(outcome), n.Metrics,
-			outcome == result.Done,
-		})
+		bounds := boundRows(n)
+		word, done := string(outcome), outcome == result.Done && len(bounds) == 0
+		if outcome == result.Done && !done {
+			word = result.Bounding
+		}
+		rows = append(append(rows, row{clean.Line(n.ID), loadText(n), word, n.Metrics, done}), bounds...)
 		for _, s := range n.Scopes {
 			// combinations, which only an expression reads, are in the files
 			if s.Phase == "" || s.Mix == "" {
@@ -57,6 +59,24 @@ func nodeRows(r *result.Result) (rows []row) {
 		}
 	}
 	return rows
+}
+
+// boundRows returns what the metrics of a node are at least and at most, if its client was late: those
+// that differ from what was measured.
+func boundRows(n *result.Node) []row {
+	low, high := map[string]*result.Metric{}, map[string]*result.Metric{}
+	for name, m := range n.Metrics {
+		if m.Low != nil && m.High != nil {
+			low[name], high[name] = m.Low, m.High
+		}
+	}
+	if len(low) == 0 {
+		return nil
+	}
+	return []row{
+		{name: nestedMark + "at least", metrics: low, done: true},
+		{name: nestedMark + "at most", metrics: high, done: true},
+	}
 }
 
 // nodeGrid returns one row per node and part of a node: its load and the main metrics. A column
@@ -101,6 +121,44 @@ func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 	return g, err
 }
 
+// attemptGrid returns one row per attempt of what was measured again, and which of them counts.
+func attemptGrid(r *result.Result, percentiles []float64) (grid, error) {
+	var list []row
+	for _, n := range r.Nodes {
+		for i, a := range n.Attempts {
+			name := clean.Line(n.ID) + " " + nestedMark
+			if len(n.Repeats) > 0 {
+				name += "repeat " + whole(int64(a.Repeat+1)) + ", "
+			}
+			name += "attempt " + whole(int64(attemptNumber(n, i)))
+			outcome := string(a.Outcome)
+			if a.Used {
+				outcome += ", reported"
+			}
+			list = append(list, row{name, loadText(n), outcome, a.Metrics, true})
+		}
+	}
+	if list == nil {
+		return grid{}, nil
+	}
+	g, err := newGrid(r, list, percentiles)
+	if err == nil {
+		g.column(len(g.header), "outcome", func(i int) string { return list[i].outcome })
+	}
+	return g, err
+}
+
+// attemptNumber returns the number, from 1, of the i-th attempt in the list of a node among those of its
+// repeat.
+func attemptNumber(n *result.Node, i int) (number int) {
+	for _, a := range n.Attempts[:i+1] {
+		if a.Repeat == n.Attempts[i].Repeat {
+			number++
+		}
+	}
+	return number
+}
+
 // capacity adds a column with the results of searches, if there are any.
 func (g *grid) capacity(list []row) {
 	if !slices.ContainsFunc(list, func(x row) bool { return x.metrics[metric.Capacity] != nil }) {
@@ -131,7 +189,7 @@ func (g *grid) column(at int, header string, cell func(row int) string) {
 }
 
 func newGrid(r *result.Result, list []row, percentiles []float64) (grid, error) {
-	rows, err := catalogue(r)
+	c, err := result.Catalogue(r.Nodes...)
 	if err != nil {
 		return grid{}, err
 	}
@@ -140,12 +198,10 @@ func newGrid(r *result.Result, list []row, percentiles []float64) (grid, error) 
 		g.rows[i] = []string{x.name, x.load}
 	}
 	for _, name := range metric.Headline() {
-		at := slices.IndexFunc(rows, func(row *metric.Row) bool { return row.Name == name })
-		if at < 0 {
-			continue
-		}
-		for _, l := range leaves(rows[at], percentiles, false) {
-			g.add(l, list)
+		if row, ok := c.Row(name); ok {
+			for _, l := range leaves(row, percentiles, false) {
+				g.add(l, list)
+			}
 		}
 	}
 	return g, nil
@@ -189,13 +245,27 @@ func sections(r *result.Result, percentiles []float64) (list []section, err erro
 	if err != nil {
 		return nil, err
 	}
-	list = []section{{"Measurements", nodes}, {"Search", trials}, {"Server", serverGrid(r)}}
+	attempts, err := attemptGrid(r, percentiles)
+	if err != nil {
+		return nil, err
+	}
+	list = []section{
+		{"Measurements", nodes},
+		{"Tokens", tokenGrid(r)},
+		{"Best", bestGrid(r)},
+		{"Attempts", attempts},
+		{"Search", trials},
+		{"Server", serverGrid(r)},
+	}
 	return slices.DeleteFunc(list, func(s section) bool { return len(s.rows) == 0 }), nil
 }
 
 // isText reports whether a column with this header holds words, which are aligned on the left.
 func isText(header string) bool {
-	return slices.Contains([]string{"", "node", "load", "assertion", "why", "outcome", "while"}, header)
+	return slices.Contains([]string{
+		"", "node", "load", "statistic", "assertion", "why", "outcome", "while", "conditions",
+		"by chance",
+	}, header)
 }
 
 // errorLines returns the failures of all nodes by class, most frequent first.

@@ -124,12 +124,12 @@ func parts() *result.Result {
 		Validity: result.Validity{OK: true},
 		Aborted: &result.Abort{
 			Assertion: "gate/1", At: 3,
-			Reason: "latency.p99 < 50ms is certainly false: 9 of 60 requests so far take longer than 50 ms", InFlight: 4,
+			Reason: "latency.p99 < 50ms is certainly false: 9 of 60 requests so far have latency >= 50 ms", InFlight: 4,
 		},
 		Assertions: []result.Assertion{{
 			ID: "gate/1", That: "latency.p99 < 50ms", At: "plan.yaml:20:9", Severity: "gate",
 			Verdict: result.Fail,
-			Reason:  "latency.p99 < 50ms is certainly false: 9 of 60 requests so far take longer than 50 ms",
+			Reason:  "latency.p99 < 50ms is certainly false: 9 of 60 requests so far have latency >= 50 ms",
 		}},
 	}, 56, map[string]float64{
 		"requests.count": 60, "requests.rate": 18, "throughput": 18,

@@ -86,17 +86,21 @@ func (e *trialExport) request(b []byte, x *backends.Sample) []byte {
 	}
 	b = append(append(b, `,"request_inputs":`...), e.inputsOf(x)...)
 	b = append(b, `,"response_timestamps":[`...)
-	for i, ev := range x.Events {
-		if i > 0 {
+	n := 0
+	for _, ev := range x.Events {
+		if !ev.Responds() {
+			continue
+		}
+		if n++; n > 1 {
 			b = append(b, ',')
 		}
 		b = strconv.AppendInt(b, e.wallTime(ev.At), 10)
 	}
-	if len(x.Events) == 0 && x.Responses > 0 {
+	if n == 0 && x.Responses > 0 {
 		b = strconv.AppendInt(b, e.wallTime(x.LastByte), 10)
 	}
 	b = append(b, `],"response_outputs":[`...)
-	b = e.outputs(b, x)
+	b = e.outputs(b, x, n)
 	return append(b, "]}"...)
 }
 
@@ -117,11 +121,11 @@ func (e *trialExport) inputsOf(x *backends.Sample) []byte {
 	return text
 }
 
-// outputs appends an object for each recorded reply, or one empty object per response if replies
-// were not recorded.
-func (e *trialExport) outputs(b []byte, x *backends.Sample) []byte {
+// outputs appends an object for each recorded reply, or one empty object for each of n responses
+// with a time of its own if replies were not recorded.
+func (e *trialExport) outputs(b []byte, x *backends.Sample, n int) []byte {
 	replies := x.Replies()
-	for i := range max(len(replies), len(x.Events), min(1, int(x.Responses))) {
+	for i := range max(len(replies), n, min(1, int(x.Responses))) {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -263,7 +267,7 @@ func (e *trialExport) copyTo(out *spool, first *bool) error {
 	if err := e.spool.close(); err != nil {
 		return err
 	}
-	f, err := os.Open(e.spool.file.Name())
+	f, err := os.Open(e.spool.path)
 	if err != nil {
 		return err
 	}

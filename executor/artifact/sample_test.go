@@ -290,5 +290,7 @@ func empty() *result.Result {
 
 // stored are the formats that a result alone is enough for.
 func stored() []string {
-	return slices.DeleteFunc(Formats(), func(f string) bool { return f == ProfileExport })
+	return slices.DeleteFunc(Formats(), func(f string) bool {
+		return f == ProfileExport || slices.Contains(LLMFormats(), f)
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/artifact/llm"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -24,6 +25,7 @@ const (
 type SamplesOptions struct {
 	Table  string // csv or jsonl: a file with a line per request; "": none
 	Export bool   // record requests for profile_export.json
+	LLM    bool   // record requests for the files of LLM tools
 	// Mask removes secrets from texts of servers and the plan; nil: there are none.
 	Mask func(string) string
 }
@@ -61,6 +63,8 @@ type Samples struct {
 	// Used by the writing goroutine, and by Close after it.
 	table  *spool
 	trials []*trialExport
+	logs   map[string]*requestLog // by node
+	inputs *inputLog
 	masked map[string]string // results of Mask, by text
 	err    error
 }
@@ -243,6 +247,11 @@ func (k *TrialWriter) keep(x *backends.Sample) error {
 			return err
 		}
 	}
+	if k.of.o.LLM {
+		if err := k.logRequest(x); err != nil {
+			return err
+		}
+	}
 	if k.of.o.Export {
 		return k.export(x)
 	}
@@ -278,23 +287,26 @@ func (s *Samples) Close() {
 	<-s.ended
 }
 
-// names returns the files of the requests.
-func (s *Samples) names(export bool) (names []string) {
+// names returns the files of the requests, without those of further nodes.
+func (s *Samples) names(o Options) (names []string) {
 	if s == nil {
 		return nil
 	}
 	if s.o.Table != "" {
 		names = append(names, "samples."+s.o.Table)
 	}
-	if export && s.o.Export {
-		names = append(names, "profile_export.json")
+	if o.wants(ProfileExport) && s.o.Export {
+		names = append(names, llm.ProfileName)
+	}
+	if s.o.LLM {
+		names = append(names, llmNames(o)...)
 	}
 	return names
 }
 
 // files gives the recorded data its names, and removes the rest. A run without requests has the
 // same files.
-func (s *Samples) files(f *Folder, r *result.Result, export bool) (names []string, err error) {
+func (s *Samples) files(f *Folder, r *result.Result, o Options) (names []string, err error) {
 	if s == nil {
 		return nil, nil
 	}
@@ -302,29 +314,31 @@ func (s *Samples) files(f *Folder, r *result.Result, export bool) (names []strin
 		s.err = s.begin()
 	}
 	errs := []error{s.err}
-	keep := func(p *spool, name string) error {
+	keep := func(p *spool) error {
 		if err := p.close(); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+			return fmt.Errorf("write %s: %w", p.name, err)
 		}
-		t := &temporary{name, p.file.Name()}
-		if err := f.rename(t); err != nil {
-			return err
+		err := f.rename(&p.temporary)
+		if err == nil {
+			names = append(names, p.name)
 		}
-		p.finished = true
-		names = append(names, name)
-		return nil
+		return err
 	}
 	if s.table != nil && s.err == nil {
-		errs = append(errs, keep(s.table, "samples."+s.o.Table))
+		errs = append(errs, keep(s.table))
 	}
-	if export && s.err == nil {
+	if o.wants(ProfileExport) && s.err == nil {
 		out, err := s.profileExport(r)
 		if err == nil {
-			err = keep(out, "profile_export.json")
+			err = keep(out)
 		}
 		if errs = append(errs, err); out != nil {
 			errs = append(errs, out.remove())
 		}
+	}
+	if s.o.LLM && s.err == nil {
+		more, err := s.llmFiles(f, r, o)
+		names, errs = append(names, more...), append(errs, err)
 	}
 	return names, errors.Join(append(errs, s.discard())...)
 }
@@ -338,15 +352,21 @@ func (s *Samples) discard() error {
 	for _, t := range s.trials {
 		errs = append(errs, t.spool.remove())
 	}
+	for _, l := range s.logs {
+		errs = append(errs, l.spool.remove())
+	}
+	if s.inputs != nil {
+		errs = append(errs, s.inputs.spool.remove())
+	}
 	return errors.Join(errs...)
 }
 
 // spool is a file that grows under a temporary name until it is complete.
 type spool struct {
-	file     *os.File
-	w        *bufio.Writer
-	buffer   []byte
-	finished bool // it has its name, or was removed
+	temporary
+	file   *os.File
+	w      *bufio.Writer
+	buffer []byte
 }
 
 func newSpool(dir, name string) (*spool, error) {
@@ -354,7 +374,7 @@ func newSpool(dir, name string) (*spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
-	return &spool{file: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
+	return &spool{temporary: temporary{name, f.Name()}, file: f, w: bufio.NewWriterSize(f, 256<<10)}, nil
 }
 
 // line writes text, which may use the spool's buffer, and keeps the buffer.
@@ -379,14 +399,10 @@ func (p *spool) close() error {
 }
 
 func (p *spool) remove() error {
-	if p.finished {
-		return nil
-	}
-	p.finished = true
 	var err error
 	if p.w != nil { // without flushing
 		p.w, p.buffer = nil, nil
 		err = p.file.Close()
 	}
-	return errors.Join(err, os.Remove(p.file.Name()))
+	return errors.Join(err, p.temporary.remove())
 }

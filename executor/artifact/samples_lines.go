@@ -15,18 +15,9 @@ import (
 // run, in the CSV as integer ns, in the JSON in s; a time that did not occur is an empty cell, or
 // left out.
 
-// sampleTimes are the times of a sample in their usual order.
-var sampleTimes = []struct {
-	name string
-	of   func(*backends.Sample) int64
-}{
-	{"due", func(s *backends.Sample) int64 { return s.Due }},
-	{"free", func(s *backends.Sample) int64 { return s.Free }},
-	{"send_start", func(s *backends.Sample) int64 { return s.SendStart }},
-	{"send_end", func(s *backends.Sample) int64 { return s.SendEnd }},
-	{"first_byte", func(s *backends.Sample) int64 { return s.FirstByte }},
-	{"last_byte", func(s *backends.Sample) int64 { return s.LastByte }},
-	{"connect", func(s *backends.Sample) int64 { return s.Connect }},
+// sampleTimes names the times of a sample in their usual order.
+var sampleTimes = [...]string{
+	"due", "free", "send_start", "send_end", "first_byte", "last_byte", "connect",
 }
 
 type flagWord struct {
@@ -138,32 +129,37 @@ func (k *TrialWriter) line(b []byte, form lineForm, s *backends.Sample) []byte {
 	l.unsigned("sequence_id", s.Sequence, s.Sequence != 0)
 	l.text("class", s.Class.String(), true)
 	l.number("status", int64(s.Status))
-	for i := range sampleTimes {
-		t := &sampleTimes[i]
-		name := t.name
-		if form == csvHeader {
-			name += "_ns"
-		}
-		if v := t.of(s); l.field(name, v != 0) {
-			l.time(v)
+	unit := ""
+	if form == csvHeader {
+		unit = "_ns"
+	}
+	for i, at := range [len(sampleTimes)]int64{
+		s.Due, s.Free, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte, s.Connect,
+	} {
+		if l.field(sampleTimes[i]+unit, at != 0) {
+			l.time(at)
 		}
 	}
 	l.number("bytes_sent", s.BytesSent)
 	l.number("bytes_received", s.BytesReceived)
 	l.number("responses", int64(s.Responses))
-	times := "response_times"
-	if form == csvHeader {
-		times += "_ns"
-	}
-	if l.field(times, len(s.Events) > 0) {
-		l.b = append(l.b, open...)
-		for i, e := range s.Events {
-			if i > 0 {
-				l.b = append(l.b, between...)
+	if l.field("response_times"+unit, slices.ContainsFunc(s.Events, backends.Event.Responds)) {
+		before := open
+		for _, e := range s.Events {
+			if e.Responds() {
+				l.b = append(l.b, before...)
+				l.time(e.At)
+				before = between
 			}
-			l.time(e.At)
 		}
 		l.b = append(l.b, end...)
+	}
+	for _, c := range []struct {
+		name string
+		n    backends.Count
+	}{{"input_tokens", s.InputTokens}, {"output_tokens", s.OutputTokens}} {
+		n, known := c.n.Get()
+		l.unsigned(c.name, uint64(max(n, 0)), known)
 	}
 	isSet := func(w flagWord) bool { return s.Flags&w.flag != 0 }
 	if l.field("flags", slices.ContainsFunc(sampleFlags, isSet)) {

@@ -76,20 +76,21 @@ func TestSampleLines(t *testing.T) {
 			BytesSent: 100, BytesReceived: 50, Responses: 2, Status: 200, Flags: backends.Warmup |
 				backends.Reused,
 			Events: []backends.Event{{At: 1_000_000_020}, {At: 1_500_000_000}},
+			Tokens: backends.Tokens{InputTokens: backends.CountOf(7), OutputTokens: backends.CountOf(0)},
 		},
 		{Due: 20, Class: backends.Dial, Sequence: 1 << 63, Note: []byte("no \"route\",\nto host\xff")},
 	}
 	trial := Trial{Node: "s[a=1,b=2]", Number: 1, Mix: []string{"x", "y"}}
 	got := kept(t, SamplesOptions{Table: "csv"}, trial, nil, samples...)
-	want := map[string]string{"samples.csv": `node,trial,mix,n,row,items,sequence_id,class,status,due_ns,free_ns,send_start_ns,send_end_ns,first_byte_ns,last_byte_ns,connect_ns,bytes_sent,bytes_received,responses,response_times_ns,flags,note
-"s[a=1,b=2]",1,y,7,3,2,,ok,200,5,5,10,12,1000000020,1500000000,,100,50,2,1000000020 1500000000,warmup reused,
-"s[a=1,b=2]",1,x,0,0,0,9223372036854775808,dial,0,20,,,,,,,0,0,0,,,"no ""route"", to host` + "\ufffd" + `"
+	want := map[string]string{"samples.csv": `node,trial,mix,n,row,items,sequence_id,class,status,due_ns,free_ns,send_start_ns,send_end_ns,first_byte_ns,last_byte_ns,connect_ns,bytes_sent,bytes_received,responses,response_times_ns,input_tokens,output_tokens,flags,note
+"s[a=1,b=2]",1,y,7,3,2,,ok,200,5,5,10,12,1000000020,1500000000,,100,50,2,1000000020 1500000000,7,0,warmup reused,
+"s[a=1,b=2]",1,x,0,0,0,9223372036854775808,dial,0,20,,,,,,,0,0,0,,,,,"no ""route"", to host` + "\ufffd" + `"
 `}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	got = kept(t, SamplesOptions{Table: "jsonl"}, trial, nil, samples...)
-	want = map[string]string{"samples.jsonl": `{"node":"s[a=1,b=2]","trial":1,"mix":"y","n":7,"row":3,"items":2,"class":"ok","status":200,"due":0.000000005,"free":0.000000005,"send_start":0.00000001,"send_end":0.000000012,"first_byte":1.00000002,"last_byte":1.5,"bytes_sent":100,"bytes_received":50,"responses":2,"response_times":[1.00000002,1.5],"flags":["warmup","reused"]}
+	want = map[string]string{"samples.jsonl": `{"node":"s[a=1,b=2]","trial":1,"mix":"y","n":7,"row":3,"items":2,"class":"ok","status":200,"due":0.000000005,"free":0.000000005,"send_start":0.00000001,"send_end":0.000000012,"first_byte":1.00000002,"last_byte":1.5,"bytes_sent":100,"bytes_received":50,"responses":2,"response_times":[1.00000002,1.5],"input_tokens":7,"output_tokens":0,"flags":["warmup","reused"]}
 {"node":"s[a=1,b=2]","trial":1,"mix":"x","n":0,"row":0,"items":0,"sequence_id":9223372036854775808,"class":"dial","status":0,"due":0.00000002,"bytes_sent":0,"bytes_received":0,"responses":0,"note":"no \"route\", to host` + "\ufffd" + `"}
 `}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -28,17 +28,27 @@ type SummaryOptions struct {
 	PerfAnalyzer bool
 }
 
-// tint returns the colour of a verdict.
-type tint struct{ mark, color string }
+// look is how a verdict is shown: its mark, and the mark in Markdown.
+type look struct{ mark, color, markdown string }
 
-var tints = map[result.Verdict]tint{
-	result.Pass:         {"✓", "\x1b[32m"},
-	result.Fail:         {"✗", "\x1b[31m"},
-	result.ErrorVerdict: {"✗", "\x1b[31m"},
-	result.Inconclusive: {"?", "\x1b[33m"},
-	result.Interrupted:  {"?", "\x1b[33m"},
-	result.Skipped:      {"-", "\x1b[2m"},
+var looks = map[result.Verdict]look{
+	result.Pass:         {"✓", "\x1b[32m", "✅"},
+	result.Fail:         {"✗", "\x1b[31m", "❌"},
+	result.ErrorVerdict: {"✗", "\x1b[31m", "💥"},
+	result.Inconclusive: {"?", "\x1b[33m", "❔"},
+	result.Interrupted:  {"?", "\x1b[33m", "🛑"},
+	result.Skipped:      {"-", faint, "⏭️"},
 }
+
+// look returns the look of a judged assertion.
+func (j judgedAssertion) look() look {
+	if j.Severity == warn && j.Verdict != result.Pass {
+		return look{"!", "\x1b[33m", "⚠️"}
+	}
+	return looks[j.Verdict]
+}
+
+const faint = "\x1b[2m"
 
 // Summary writes the summary of a run: the verdict with exit code and reason, numbers, assertions
 // with observed values, why something is not proven and what to do about it, findings, files, and
@@ -49,7 +59,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	reason := reasonOf(r)
 	p.WriteString(title + "\n")
 	if reason != "" {
-		p.WriteString(Fold("  "+reason, o.Width) + "\n")
+		p.line("  "+reason, "")
 	}
 	if o.Brief {
 		return p.flush(w)
@@ -112,15 +122,23 @@ func (p *page) paint(text, color string) string {
 	return color + text + "\x1b[0m"
 }
 
+// line writes a text, folded to the terminal.
+func (p *page) line(text, color string) {
+	p.WriteString(p.paint(Fold(text, p.o.Width), color) + "\n")
+}
+
 // title returns the verdict in one line: "✗ fail, exit code 1: gate".
 func (p *page) title(r *result.Result) string {
-	t := tints[r.Verdict]
+	t := looks[r.Verdict]
 	text := fmt.Sprintf("%s, exit code %d", p.paint(t.mark+" "+string(r.Verdict), t.color), r.ExitCode)
 	if name := clean.Line(r.Plan.Name); name != "" {
 		text += ": " + name
 	}
 	if r.State == result.StatePartial {
 		text += " (partial)"
+	}
+	if r.Allowed {
+		text += " (allowed)"
 	}
 	return text
 }
@@ -166,8 +184,7 @@ func (p *page) nodes(g grid) error {
 	}
 	p.WriteString(strings.Join(lines, "\n") + "\n")
 	if len(left) > 0 {
-		p.WriteString(p.paint(Fold(gap+"no room for: "+strings.Join(left, ", "), p.o.Width), "\x1b[2m") +
-			"\n")
+		p.line(gap+"no room for: "+strings.Join(left, ", "), faint)
 	}
 	return nil
 }
@@ -180,10 +197,7 @@ func (p *page) assertions(list []judgedAssertion) error {
 	}
 	rows := make([][]string, len(list))
 	for i, a := range list {
-		t := tints[a.Verdict]
-		if a.Severity == warn && a.Verdict != result.Pass {
-			t = tint{"!", "\x1b[33m"}
-		}
+		t := a.look()
 		observed, limit := sides(a.Assertion)
 		if limit != "" {
 			limit = "limit " + limit
@@ -211,15 +225,15 @@ func (p *page) assertions(list []judgedAssertion) error {
 		p.WriteString(line + "\n")
 		a := list[i]
 		if whole := clean.Line(a.Statement()); rows[i][text] != whole { // it was cut
-			p.WriteString(p.paint(Fold("       "+whole, p.o.Width), "\x1b[2m") + "\n")
+			p.line("       "+whole, faint)
 		}
 		reason := reasonUnlessFound(a)
 		if reason != "" && reason != last { // once for all assertions of an invalid node
-			p.WriteString(p.paint(Fold("       "+reason, p.o.Width), "\x1b[2m") + "\n")
+			p.line("       "+reason, faint)
 		}
 		last = reason
 		if tip := advice(a.Assertion, a.node); tip != "" {
-			p.WriteString(Fold("       → "+tip, p.o.Width) + "\n")
+			p.line("       → "+tip, "")
 		}
 	}
 	return nil
@@ -250,7 +264,7 @@ func (p *page) list(title string, lines []string) {
 	}
 	p.WriteString("\n" + title + "\n")
 	for _, l := range lines {
-		p.WriteString(Fold("  "+l, p.o.Width) + "\n")
+		p.line("  "+l, "")
 	}
 }
 

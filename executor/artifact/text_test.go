@@ -226,3 +226,38 @@ func TestNumbersThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundRows: numbers of a late client have rows of what they are at least and at most.
+func TestBoundRows(t *testing.T) {
+	number := func(v float64) *result.Metric { return &result.Metric{Unit: "1/s", Value: &v} }
+	rate := number(10)
+	rate.SetBounds(number(9), number(12))
+	n := &result.Node{
+		ID: "late", Outcome: result.Done, Validity: result.Validity{OK: true},
+		Metrics: map[string]*result.Metric{"requests.rate": rate, "requests.count": number(50)},
+	}
+	g, err := nodeGrid(&result.Result{Nodes: []*result.Node{n}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, cells := range g.rows {
+		got = append(got, strings.Join(cells, " | "))
+	}
+	for i, want := range [][]string{{"late", "10/s", "bounded"}, {"at least", "9/s"}, {"at most", "12/s"}} {
+		for _, text := range want {
+			if !strings.Contains(got[i], text) {
+				t.Errorf("row %d is %q, want %q in it", i, got[i], text)
+			}
+		}
+	}
+	csv, err := stagesCSV(&result.Result{Nodes: []*result.Node{n}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(csv), "\n") // the bounds follow all other columns
+	if !strings.HasSuffix(lines[0], ",requests_rate_per_s_low,requests_rate_per_s_high") ||
+		!strings.HasSuffix(lines[1], ",9,12") {
+		t.Errorf("%s", csv)
+	}
+}

@@ -25,7 +25,7 @@ func amount(n *result.Node) string {
 	case len(l.Ramp) > 0:
 		return rampText(n)
 	case l.Periodic != nil:
-		return periodicText(n)
+		return fmt.Sprintf("%s %d to %d", l.Kind, l.Periodic.From, l.Periodic.To)
 	case l.Kind == "intervals", l.Kind == "schedule":
 		text := l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))
 		if l.Speed != 0 && l.Speed != 1 {
@@ -83,12 +83,6 @@ func rampText(n *result.Node) string {
 	return text
 }
 
-// periodicText returns the range of a load that grows with the responses: "concurrency 2 to 6".
-func periodicText(n *result.Node) string {
-	p := n.Load.Periodic
-	return fmt.Sprintf("%s %d to %d", n.Load.Kind, p.From, p.To)
-}
-
 // levelText formats one value of a node's load: "100/s", "concurrency 4".
 func levelText(n *result.Node, v float64) string {
 	if n.Load.Kind == "rate" {
@@ -107,6 +101,8 @@ func sides(a result.Assertion) (observed, limit string) {
 			observed = trueFrom(*a.Observed)
 		}
 		return observed, trueFrom(a.Within)
+	case a.Infinite && a.Limit != nil:
+		return "infinite", result.Format(a.Unit, *a.Limit)
 	case a.Observed != nil && a.Limit != nil:
 		return result.FormatApart(a.Unit, *a.Observed, *a.Limit)
 	case a.Observed != nil:
@@ -136,14 +132,27 @@ func resultLine(a result.Assertion) string {
 		text += ", limit " + limit
 	}
 	if a.Samples > 0 {
-		text += " (" + plural(a.Samples, "sample") + ")"
+		text += " (" + plural(a.Samples, "sample") + worthText(a) + ")"
 	}
 	return text
 }
 
-// reasonText returns the reason of a verdict if observed value and limit do not show it.
+// worthText says how many independent samples those of an assertion are worth, "" if they are independent.
+func worthText(a result.Assertion) string {
+	if a.Effective == 0 || a.Effective >= a.Samples {
+		return ""
+	}
+	return fmt.Sprintf(", worth %d independent", a.Effective)
+}
+
+// reasonText returns the reason of a verdict if observed value and limit do not show it, else what its
+// samples are worth if they depend on each other.
 func reasonText(a result.Assertion) string {
-	if a.Verdict == result.Pass || a.Verdict == result.Fail && a.Observed != nil && a.Limit != nil {
+	shown := a.Infinite || a.Observed != nil
+	if a.Verdict == result.Pass || a.Verdict == result.Fail && shown && a.Limit != nil {
+		if worth := worthText(a); worth != "" {
+			return plural(a.Samples, "sample") + worth
+		}
 		return ""
 	}
 	return cut(clean.Line(a.Reason), maxText)
@@ -172,16 +181,20 @@ func advice(a result.Assertion, n *result.Node) string {
 	if n != nil && n.Outcome == result.Unstable {
 		return "allow more windows, longer ones, or a larger within"
 	}
-	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || a.LacksScrape() {
+	if a.Cause == result.CauseBounds && a.Effective > 0 {
+		return "" // the reason says how long a hold would do, or how many requests
+	}
+	have := cmp.Or(a.Effective, a.Samples)
+	if n == nil || n.Outcome != result.Done || have >= a.Needed || a.LacksScrape() {
 		return "" // more time does not bring series that a server does not show
 	}
 	if len(n.Trials) > 0 && a.Observed == nil {
 		return "" // nor what a search did not find
 	}
-	if a.Samples == 0 || n.Duration <= 0 {
+	if have == 0 || n.Duration <= 0 {
 		return "measure for longer"
 	}
-	longer := n.Duration * float64(a.Needed) / float64(a.Samples)
+	longer := n.Duration * float64(a.Needed) / float64(have)
 	if longer > 10 {
 		longer = math.Ceil(longer)
 	}
@@ -203,15 +216,9 @@ func (j judgedAssertion) where() string {
 }
 
 // assertions returns those of all nodes, then of the plan.
-func assertions(r *result.Result) []judgedAssertion {
-	var list []judgedAssertion
-	for _, n := range r.Nodes {
-		for _, a := range n.Assertions {
-			list = append(list, judgedAssertion{n, a})
-		}
-	}
-	for _, a := range r.Assertions {
-		list = append(list, judgedAssertion{nil, a})
+func assertions(r *result.Result) (list []judgedAssertion) {
+	for n, a := range r.Judged() {
+		list = append(list, judgedAssertion{n, a})
 	}
 	return list
 }

@@ -1,7 +1,8 @@
 package drive
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -43,8 +44,13 @@ func (b *backlog) nonEmpty() bool { return b != nil && b.count.Load() > 0 }
 func (b *backlog) push(h waitingArrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append(b.list, h)
-	b.count.Store(int32(len(b.list)))
+	b.set(append(b.list, h))
+}
+
+// set changes the list; the caller holds mu.
+func (b *backlog) set(list []waitingArrival) {
+	b.list = list
+	b.count.Store(int32(len(list)))
 }
 
 // pop removes the oldest arrival for sl. It lowers sl's floor to the due time before the arrival
@@ -57,8 +63,7 @@ func (b *backlog) pop(sl *slot) (h waitingArrival, ok bool) {
 	}
 	h = b.list[0]
 	sl.floor.Store(h.due)
-	b.list = b.list[1:] // append reallocates when the capacity is used up
-	b.count.Store(int32(len(b.list)))
+	b.set(b.list[1:]) // append reallocates when the capacity is used up
 	return h, true
 }
 
@@ -66,8 +71,7 @@ func (b *backlog) pop(sl *slot) (h waitingArrival, ok bool) {
 func (b *backlog) pushFront(h waitingArrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append([]waitingArrival{h}, b.list...)
-	b.count.Store(int32(len(b.list)))
+	b.set(slices.Insert(b.list, 0, h))
 }
 
 // countBefore counts the arrivals with a due time before due, of one entry of the mix or, with -1,
@@ -78,12 +82,15 @@ func (b *backlog) countBefore(due int64, entry int) (n int64) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	early := b.list[:sort.Search(len(b.list), func(i int) bool { return b.list[i].due >= due })]
+	// by search: the pacer and the lanes wait for the lock
+	at, _ := slices.BinarySearchFunc(b.list, due, func(h waitingArrival, due int64) int {
+		return cmp.Compare(h.due, due)
+	})
 	if entry < 0 {
-		return int64(len(early))
+		return int64(at)
 	}
-	for i := range early {
-		if int(early[i].turn.Call.Entry) == entry {
+	for i := range b.list[:at] {
+		if int(b.list[i].turn.Call.Entry) == entry {
 			n++
 		}
 	}
@@ -92,15 +99,14 @@ func (b *backlog) countBefore(due int64, entry int) (n int64) {
 
 // oldestDue returns the first due time, never if nothing waits.
 func (b *backlog) oldestDue() int64 {
-	if !b.nonEmpty() {
-		return never
+	if b.nonEmpty() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.list) > 0 {
+			return b.list[0].due
+		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.list) == 0 {
-		return never
-	}
-	return b.list[0].due
+	return never
 }
 
 // takeWaiting makes the oldest waiting arrival of sl's pool the request in flight of sl, which
@@ -120,7 +126,7 @@ func (op *open) takeWaiting(sl *slot) bool {
 		return false
 	}
 	if h.full {
-		h.free = max(h.due, op.o.Clock.Now())
+		h.free = max(h.due, op.now())
 	}
 	op.take(sl, h.arrival, s, &h.turn)
 	if op.pacerWaits.Load() && op.pacerWaits.CompareAndSwap(true, false) {
@@ -171,14 +177,6 @@ func (p *pacer) sendBacklogs() (waiting bool) {
 		}
 	}
 	return waiting
-}
-
-// drainBacklogs sends what waits once nothing more becomes due.
-func (p *pacer) drainBacklogs() {
-	p.nextDue.Store(never)
-	for p.sendBacklogs() && !p.halt.Load() {
-		threadSleep(int64(maxThreadSleep))
-	}
 }
 
 // discardBacklogs counts the arrivals that were never sent as dropped. All goroutines have ended.

@@ -145,6 +145,6 @@ func (cl *closed) markServed(index int) {
 	}
 	cl.served[index] = true
 	if cl.steps.countServed() {
-		cl.openSlots(cl.o.Clock.Now())
+		cl.openSlots(cl.now())
 	}
 }

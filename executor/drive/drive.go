@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
@@ -54,6 +55,8 @@ type Control struct {
 	Peak      atomic.Int64 // largest InFlight so far, including warm-up
 	Sent      atomic.Int64 // including warm-up
 	Dropped   atomic.Int64 // Played.DroppedPool so far
+	// DroppedLate and DroppedMore are those of Played so far.
+	DroppedLate, DroppedMore atomic.Int64
 	// OldestDue is a lower bound of the due times in flight and to come: all samples due before it
 	// have been Put. math.MaxInt64 when the player has ended.
 	OldestDue atomic.Int64
@@ -114,8 +117,19 @@ type Options struct {
 	// Shard selects the part of the whole that the schedule plays: arrivals carry their number in
 	// the whole.
 	Shard load.Shard
+	// Late takes the requests that an open loop sends late by its own fault; nil: they are not asked for.
+	Late *delay.Log
 	// Sequences describes how the feed's requests form sequences; nil: requests are independent.
 	Sequences *load.Sequences
+	// Follow takes the answered request of a sequence before its sample is Put, if the next request
+	// depends on the reply. It returns false if the sequence cannot go on. nil: none depends on a reply.
+	Follow func(sequence int, s *backends.Sample) bool
+	// Every, of a closed loop, is the time in ns from one due time of a slot to the next, which is later
+	// if the request before has not ended. The slots begin one after the other within this time. 0:
+	// a request is due when the one before has ended.
+	Every int64
+	// Cancels says that turns may have CancelAfter: requests are then looked at every ms.
+	Cancels bool
 }
 
 // OpenOptions are the options of the open loop.
@@ -140,6 +154,8 @@ type Played struct {
 	Planned     int64 // measured arrivals that the schedule had due (closed loop: sent)
 	Sent        int64
 	DroppedPool int64 // no idle slot, overflow: drop
+	DroppedLate int64 // of DroppedPool: those that a client on time may not have dropped
+	DroppedMore int64 // by how many more a client on time may have dropped; 0 if this one was
 	DroppedStop int64 // due, but the node was stopped before it could be sent
 	WaitedPool  int64 // arrivals that waited for a slot
 	// requests that waited for an empty sample buffer because measure was behind, including warm-up

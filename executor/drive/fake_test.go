@@ -272,7 +272,7 @@ func (l *fakeLane) answer(at int) (slot int) {
 	switch f.why {
 	case backends.CauseTimeout, backends.CauseInactivity:
 		s.Class, s.Flags = backends.TimedOut, s.Flags|backends.Timeout
-	case backends.CauseDrain, backends.CauseStop:
+	case backends.CauseDrain, backends.CauseStop, backends.CauseClosed:
 		s.Class, s.Flags, s.Status = backends.Stopped, s.Flags|backends.Incomplete, int32(f.why)
 	}
 	if l.w.server != nil {

@@ -60,12 +60,13 @@ func (g *pool) openWanted(ctx context.Context, start func(*slot)) {
 			g.grower.state.Store(growOff)
 			return
 		}
-		for i, lane := range lanes {
-			if i < n {
-				start(g.attach(lane))
-			} else {
-				_ = lane.Close() // surplus
-			}
+		n := min(n, len(lanes))
+		for _, surplus := range lanes[n:] {
+			_ = surplus.Close()
+		}
+		slots := g.attach(lanes[:n], n)
+		for i := range slots {
+			start(&slots[i])
 		}
 		g.grower.state.Store(growIdle)
 	})

@@ -21,6 +21,8 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 ) Played {
 	op := &open{
 		options: &o, maxInFlight: math.MaxInt64, slotFreed: make(chan struct{}, 1),
+		stopping:      make(chan struct{}),
+		arrivalBegins: o.Sequences != nil && o.Sequences.ArrivalBegins,
 	}
 	if o.Replay != nil && !o.Drop { // with Drop, arrivals do not wait
 		op.dueCounter = &dueCounter{o: &o.Options, schedule: o.Replay, entryOf: o.EntryOf}
@@ -36,8 +38,12 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 			g.backlog = &backlog{}
 		}
 	}
-	op.onHalt = op.wakePacer
-	op.onScan = func(int64) {
+	op.onHalt = func() {
+		op.wakePacer()
+		op.wakeSessions(op.now())
+	}
+	op.onScan = func(now int64) {
+		op.wakeSessions(now)
 		for i := range op.pools {
 			op.pools[i].openWanted(ctx, op.startSlot)
 		}
@@ -74,8 +80,13 @@ type open struct {
 	options *OpenOptions
 	// maximum of requests in flight if lower than the number of slots, else math.MaxInt64
 	maxInFlight int64
+	// an arrival begins a sequence, which then goes on by itself
+	arrivalBegins bool
 
 	slotFreed chan struct{} // one token: a slot became idle while the pacer waited
+	stopping  chan struct{} // closed when sessions that wait are to send nothing more
+	// stopping is closed; used by the supervisor
+	sessionsWoken bool
 }
 
 // startSlot starts the goroutine of a slot that has a lane and makes the slot idle.
@@ -90,6 +101,7 @@ func (op *open) startSlot(sl *slot) {
 
 // receiveLoop is the goroutine of a lane that the pacer sends on.
 func (op *open) receiveLoop(sl *slot) {
+	defer sl.pause.close()
 	for sl.receive() {
 		if sl.handedOver {
 			<-sl.sendDone // a reply can come before Send has returned
@@ -102,6 +114,7 @@ func (op *open) receiveLoop(sl *slot) {
 
 // sendReceiveLoop is the goroutine of a lane whose sends can block.
 func (op *open) sendReceiveLoop(sl *slot) {
+	defer sl.pause.close()
 	for range sl.wake {
 		for again := true; again; again = op.handleReply(sl) {
 			sl.send()

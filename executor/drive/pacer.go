@@ -39,40 +39,55 @@ type pacer struct {
 
 func (p *pacer) run() {
 	defer p.senderDone()
-	defer p.nextDue.Store(never)
+	defer p.nextDue.Store(never) // after a panic too
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer sharpTimer()()
 	for p.next() {
 	}
-	p.drainBacklogs()
-	if p.scheduleDone && !p.arrivalBegins() { // begun sequences are played to their end
+	p.nextDue.Store(never)
+	for p.sendBacklogs() && !p.halt.Load() {
+		threadSleep(int64(maxThreadSleep))
+	}
+	if p.scheduleDone && !p.arrivalBegins { // begun sequences are played to their end
 		p.markExhausted()
 	}
 	p.closeSequences()
+	p.boundDrops()
 	p.Hash = uint64(p.hash)
 }
 
 // next plays one arrival. It returns false at the end.
 func (p *pacer) next() bool {
-	after, ok := p.schedule.Next()
-	if !ok {
+	due := p.nextArrival()
+	if due == never {
 		p.scheduleDone = true
 		return false
 	}
-	due := p.o.Start + after
 	if due >= p.c.StopAt.Load() {
 		return false
 	}
 	p.nextDue.Store(due)
 	if !p.awaitDue(due) {
-		p.countAbandoned(due)
+		if p.halt.Load() { // a stop in the future leaves nothing that was due
+			p.countRemaining(due)
+		}
 		return false
 	}
+	p.hash = p.hash.Add(due - p.o.Start)
 	if p.o.Sequences != nil {
-		return p.playStep(due, after)
+		return p.playStep(due)
 	}
-	return p.playArrival(due, after)
+	return p.playArrival(due)
+}
+
+// nextArrival returns the due time of the schedule's next arrival, never at its end.
+func (p *pacer) nextArrival() int64 {
+	after, ok := p.schedule.Next()
+	if !ok {
+		return never
+	}
+	return p.o.Start + after
 }
 
 // awaitDue returns at the due time, or at once if it has passed: a late pacer sends what is due
@@ -81,12 +96,17 @@ func (p *pacer) next() bool {
 func (p *pacer) awaitDue(due int64) bool {
 	for {
 		behind := p.sendBacklogs()
-		left := due - p.o.Clock.Now()
+		left := due - p.now()
 		switch {
 		case p.halt.Load() || due >= p.c.StopAt.Load():
 			return false
 		case left <= 0:
 			return true
+		}
+		if !behind {
+			p.noteIdle()
+		}
+		switch {
 		case left > int64(coarseSleep) && !behind:
 			time.Sleep(min(time.Duration(left)-coarseSleep, scanPeriod))
 		case left > p.spin+int64(time.Microsecond):
@@ -95,29 +115,52 @@ func (p *pacer) awaitDue(due int64) bool {
 	}
 }
 
+// noteIdle records that the client is idle, if it was late since the last time. Nothing is due and
+// unsent, and nothing waits.
+func (p *pacer) noteIdle() {
+	if log := p.o.Late; log != nil && log.WasLate() && p.c.InFlight.Load() == 0 {
+		log.Idle(p.o.Clock.Now()) // read after InFlight: what that counted has ended by then
+	}
+}
+
+// noteDrop counts a dropped arrival that may have found room if the client had been on time.
+func (p *pacer) noteDrop() {
+	log := p.o.Late
+	if log == nil {
+		return
+	}
+	if log.Dropped(p.o.Clock.Now() - p.nextDue.Load()) {
+		p.DroppedLate = min(p.DroppedLate+1, log.MaxDropped())
+		p.c.DroppedLate.Store(p.DroppedLate)
+	}
+	p.boundDrops()
+}
+
+// boundDrops sets by how many the drops may differ from those of a client on time.
+func (p *pacer) boundDrops() {
+	if p.o.Late != nil && p.DroppedPool > 0 {
+		p.DroppedMore = p.o.Late.MaxDropped()
+		p.c.DroppedMore.Store(p.DroppedMore)
+	}
+}
+
 // playArrival sends an arrival that is due, or counts why not. It returns false if nothing more is
 // to be sent.
-func (p *pacer) playArrival(due, after int64) bool {
+func (p *pacer) playArrival(due int64) bool {
 	a := arrival{n: p.o.Shard.Number(p.arrivals), due: due}
 	if p.isWarmup(p.arrivals, due) {
 		a.flags = backends.Warmup
 	}
 	p.arrivals++
-	p.hash = p.hash.Add(after)
 	hold := a.flags&backends.Warmup == 0
 	if !p.src.Next(0, a.n, &p.turn) {
 		p.scheduleDone = true
 		return false
 	}
 	a.free = max(due, p.poolFreeAt)
-	sl, free, queued := p.awaitSlot(a, hold)
+	sl, queued := p.awaitSlot(a, hold)
 	if queued {
 		return p.countSent(hold)
-	}
-	if free != 0 {
-		p.poolFreeAt = free
-	} else if hold && due < p.poolFreeAt {
-		p.WaitedPool++ // waited as long as the arrivals before it
 	}
 	a.free = max(due, p.poolFreeAt)
 	if sl != nil && p.halt.Load() { // it may be idle only because its request was cancelled
@@ -153,7 +196,7 @@ func (p *pacer) countUnsent(hold bool) bool {
 	halted := p.halt.Load()
 	if hold {
 		p.Planned++
-		if p.arrivalBegins() {
+		if p.arrivalBegins {
 			p.Arrivals++
 		}
 		if halted {
@@ -161,10 +204,11 @@ func (p *pacer) countUnsent(hold bool) bool {
 		} else {
 			p.DroppedPool++
 			p.c.Dropped.Store(p.DroppedPool)
+			p.noteDrop()
 		}
 	}
 	if halted {
-		p.countRemaining()
+		p.countRemaining(p.nextArrival())
 	}
 	return !halted
 }
@@ -180,42 +224,49 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample) {
 
 // awaitSlot returns the slot of the turn's pool that has been idle longest. If none is idle, the
 // arrival is queued if other pools may have idle slots. Otherwise, or with the maximum of requests
-// in flight, the pacer waits, or drops the arrival if the pool is full and Drop is set. free is the
-// time at which a slot of a full pool became idle, else 0. sl is nil if the arrival was queued or
-// dropped, or the player halted.
+// in flight, the pacer waits, or drops the arrival if the pool is full and Drop is set. sl is nil if
+// the arrival was queued or dropped, or the player halted. Once a slot has no sequence left, arrivals
+// that find none idle do not wait: the remaining sequences cannot keep up the rate.
 //
-// Only the wait for a full pool is the server's. While more lanes can be opened, the wait and the
-// lateness are the client's own, and free stays 0.
-func (p *pacer) awaitSlot(a arrival, hold bool) (sl *slot, free int64, queued bool) {
+// Only the wait for a full pool is the server's, and sets poolFreeAt. While more lanes can be opened,
+// the wait and the lateness are the client's own.
+func (p *pacer) awaitSlot(a arrival, hold bool) (sl *slot, queued bool) {
 	g := &p.pools[p.turn.Pool]
 	sl, capped := p.claimSlot(g)
-	g.considerGrowth()
-	full := capped || g.cannotGrow()
-	if sl != nil || (p.options.Drop && full) {
-		return sl, 0, false
+	if p.retired == 0 {
+		g.considerGrowth()
 	}
-	if hold && full {
+	full := capped || g.cannotGrow()
+	waits := sl == nil
+	if waits && (p.options.Drop && full || p.retired > 0) {
+		return nil, false
+	}
+	if waits && hold && full {
 		p.WaitedPool++
 		g.arrivalsWaited++
 	}
-	for !p.halt.Load() {
+	for sl == nil && !p.halt.Load() {
 		p.pacerWaits.Store(true)
 		if sl, capped = p.claimSlot(g); sl != nil {
-			p.pacerWaits.Store(false)
-			if full {
-				free = p.o.Clock.Now()
-			}
-			return sl, free, false
+			break
 		}
-		if (!capped || g.backlog.nonEmpty()) && p.pushBacklog(g, a, full) {
-			p.pacerWaits.Store(false)
-			return nil, 0, true
+		if queued = (!capped || g.backlog.nonEmpty()) && p.pushBacklog(g, a, full); queued {
+			break
 		}
 		p.sendBacklogs()
 		<-p.slotFreed
 	}
-	p.pacerWaits.Store(false)
-	return nil, 0, false
+	if waits {
+		p.pacerWaits.Store(false)
+	}
+	switch {
+	case sl == nil:
+	case waits && full:
+		p.poolFreeAt = p.now()
+	case hold && a.due < p.poolFreeAt:
+		p.WaitedPool++ // waited as long as the arrivals before it
+	}
+	return sl, queued
 }
 
 // claimSlot takes an idle slot unless other arrivals wait for one. capped reports that the maximum
@@ -227,35 +278,15 @@ func (p *pacer) claimSlot(g *pool) (sl *slot, capped bool) {
 	return p.popSlot(g), false
 }
 
-// countAbandoned counts the arrival at due and those after it that were due before the player was
-// halted. A stop in the future leaves none.
-func (p *pacer) countAbandoned(due int64) {
-	if !p.halt.Load() {
-		return
-	}
-	p.countStopped(due)
-	p.countRemaining()
-}
-
-// countRemaining counts the arrivals of the schedule that are due by now.
-func (p *pacer) countRemaining() {
-	until := min(p.c.StopAt.Load(), p.o.Clock.Now())
-	for {
-		after, ok := p.schedule.Next()
-		if !ok || p.o.Start+after >= until {
-			return
+// countRemaining counts the arrivals of the schedule, from the one at due on, that were due before the
+// halt and not sent.
+func (p *pacer) countRemaining(due int64) {
+	for until := min(p.c.StopAt.Load(), p.now()); due < until; due = p.nextArrival() {
+		full := p.o.Limit > 0 && p.Sent+p.DroppedStop >= p.o.Limit
+		if p.isMeasured(p.arrivals, due) && !full {
+			p.Planned++
+			p.DroppedStop++
 		}
-		p.countStopped(p.o.Start + after)
-	}
-}
-
-// countStopped counts one arrival that was due before the halt and not sent.
-func (p *pacer) countStopped(due int64) {
-	hold := p.isMeasured(p.arrivals, due)
-	p.arrivals++
-	full := p.o.Limit > 0 && p.Sent+p.DroppedStop >= p.o.Limit
-	if hold && !full && due < min(p.c.StopAt.Load(), p.o.Clock.Now()) {
-		p.Planned++
-		p.DroppedStop++
+		p.arrivals++
 	}
 }

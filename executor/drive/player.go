@@ -54,6 +54,9 @@ func (p *player) init(o *Options, c *Control, src feed.Source, out Handoff, pool
 	}
 }
 
+// now returns the time on the run clock.
+func (p *player) now() int64 { return p.o.Clock.Now() }
+
 // startReaders starts the readers of shared lanes.
 func (p *player) startReaders() {
 	for i := range p.pools {
@@ -87,7 +90,7 @@ func (p *player) isWarmup(k uint64, due int64) bool {
 }
 
 // markExhausted records that nothing is left to send, for another reason than a stop.
-func (p *player) markExhausted() { p.exhaustedAt.CompareAndSwap(0, max(p.o.Clock.Now(), 1)) }
+func (p *player) markExhausted() { p.exhaustedAt.CompareAndSwap(0, max(p.now(), 1)) }
 
 // senderDone is called by a goroutine that sends nothing more.
 func (p *player) senderDone() {

@@ -11,15 +11,15 @@ import (
 // that few slots spread over all of them; the slots of one sequence are adjacent on one lane.
 type pool struct {
 	Pool
-	player         *player
-	slots          []slot       // part of the player's slots
-	firstIndex     int          // index of slots[0] among all slots
-	attached       atomic.Int32 // slots[:count] have a lane
-	muxes          []*mux       // of shared lanes
-	inline         int          // calls up to this size are sent by the pacer
-	handOverAbove  int          // calls above this size are sent by a second goroutine of their lane
-	idle           *ring[slot]  // of an open loop
-	arrivalsWaited int64        // arrivals that waited for a slot of this pool; used by the pacer
+	player     *player
+	slots      []slot       // part of the player's slots
+	firstIndex int          // index of slots[0] among all slots
+	attached   atomic.Int32 // slots[:count] have a lane
+	muxes      []*mux       // of shared lanes
+	// calls up to this size are sent by the pacer, larger ones by a goroutine of their lane
+	inline         int
+	idle           *ring[slot] // of an open loop
+	arrivalsWaited int64       // arrivals that waited for a slot of this pool; used by the pacer
 	grower         grower
 	// backlog holds arrivals that wait for a slot while the pacer goes on; nil: the pacer waits
 	backlog *backlog
@@ -49,20 +49,12 @@ func (p *player) initPools(pools []Pool) {
 	for i, given := range pools {
 		g, n := &p.pools[i], given.slotCount()
 		g.Pool, g.player, g.slots, g.firstIndex = given, p, p.slots[first:first+n:first+n], first
-		g.inline, g.handOverAbove = given.Limits.Inline, math.MaxInt
+		g.inline = given.Limits.Inline
+		places := len(given.Lanes)
 		if given.shared() {
-			g.inline = math.MaxInt // Send never blocks
+			g.inline, places = math.MaxInt, n // Send never blocks
 		}
-		if g.inline > 0 {
-			g.handOverAbove = g.inline
-		}
-		if given.shared() {
-			g.attachShared()
-		} else {
-			for _, lane := range given.Lanes {
-				g.attach(lane)
-			}
-		}
+		g.attach(given.Lanes, places)
 		first += n
 	}
 }
@@ -78,27 +70,19 @@ func (p *Pool) slotCount() int {
 	return max(p.MaxSlots, len(p.Lanes))
 }
 
-// attach gives the next slot its lane. It must not be called concurrently.
-func (g *pool) attach(lane backends.Lane) *slot {
-	at := int(g.attached.Load())
-	sl := &g.slots[at]
-	sl.init(g, at)
-	sl.mux = newMux(lane, sl)
-	g.attached.Store(int32(at + 1))
-	return sl
-}
-
-// attachShared gives all slots their places on the lanes.
-func (g *pool) attachShared() {
-	on := make([][]*slot, len(g.Lanes))
-	for at := range g.slots {
-		sl := &g.slots[at]
-		sl.init(g, at)
-		i := at / g.player.pipelineDepth % len(g.Lanes)
+// attach gives the next n slots their places on new lanes, and returns these slots. It must not be
+// called concurrently.
+func (g *pool) attach(lanes []backends.Lane, n int) []slot {
+	first := int(g.attached.Load())
+	slots, on := g.slots[first:first+n], make([][]*slot, len(lanes))
+	for at := range slots {
+		sl := &slots[at]
+		sl.init(g, first+at)
+		i := at / g.player.pipelineDepth % len(lanes)
 		sl.laneSlot = len(on[i])
 		on[i] = append(on[i], sl)
 	}
-	for i, lane := range g.Lanes {
+	for i, lane := range lanes {
 		l := newMux(lane, on[i]...)
 		if l.shared() {
 			g.muxes = append(g.muxes, l)
@@ -107,7 +91,8 @@ func (g *pool) attachShared() {
 			sl.mux = l
 		}
 	}
-	g.attached.Store(int32(len(g.slots)))
+	g.attached.Store(int32(first + n))
+	return slots
 }
 
 // attachedSlots yields the slots that have a lane.

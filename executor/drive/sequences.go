@@ -24,6 +24,8 @@ type sequence struct {
 	begunAt int64  // due time of its first request
 	index   uint64 // number among the sequences that began
 	retired bool   // begins no more; used by the pacer
+	// Sessions: when the reply to its latest turn ended, and what its Turn says about the next one.
+	endedAt, think, nextDue int64
 	pipeline
 	_ [64]byte
 }
@@ -31,6 +33,10 @@ type sequence struct {
 // stamp marks a request of the sequence in its sample.
 func (q *sequence) stamp(s *backends.Sample, t *feed.Turn) {
 	s.Sequence = t.Fields.Sequence
+	if t.Text != nil {
+		s.Text = t.Text
+	}
+	q.think, q.nextDue = t.Think, t.NextDue
 	if t.Fields.Start {
 		q.open, q.begunAt = true, s.Due
 		s.Flags |= backends.SequenceStart
@@ -95,23 +101,43 @@ func reachedServer(s *backends.Sample) bool {
 	}
 }
 
+// turnOutcome is outcomeOf for a turn of a session, which is never closed on the server. What can be read
+// from the reply is read here, as the sample changes hands next.
+func (p *player) turnOutcome(sl *slot) stepOutcome {
+	s := sl.sample
+	if sl.seq.endedAt = s.LastByte; s.LastByte == 0 { // no connection
+		sl.seq.endedAt = p.now()
+	}
+	good := s.Class == backends.OK || s.Class == backends.Mismatch
+	switch {
+	case sl.fields.End:
+		return ended
+	case good && (p.o.Follow == nil || p.o.Follow(sl.seq.number, s)):
+		return continues
+	case s.Flags&backends.Incomplete == 0: // else nothing more would have been sent
+		s.Dropped = sl.stepsLeft
+	}
+	return neverBegan
+}
+
 // finishStep hands an answered request off, and closes its sequence if that cannot go on. t is
 // scratch space for a turn.
-func (p *player) finishStep(sl *slot, t *feed.Turn) {
+func (p *player) finishStep(sl *slot, t *feed.Turn) (f stepOutcome) {
 	if sl.fields.Sequence == 0 {
 		p.finish(sl)
-		return
+		return continues
 	}
 	s, q := sl.sample, sl.seq
-	f := outcomeOf(s, &sl.fields)
-	if f != continues && f != ended && s.Class.Failed() {
+	if p.o.Sequences.Sessions {
+		f = p.turnOutcome(sl)
+	} else if f = outcomeOf(s, &sl.fields); f != continues && f != ended && s.Flags&backends.Incomplete == 0 {
 		s.Dropped = sl.stepsLeft
 	}
 	call, fields := sl.call, sl.fields
 	p.finish(sl)
 	switch f {
 	case continues:
-		return
+		return f
 	case ended:
 	case needsEnd:
 		if p.src.Finish(q.number, t) {
@@ -124,6 +150,7 @@ func (p *player) finishStep(sl *slot, t *feed.Turn) {
 		p.sendEnd(sl, t)
 	}
 	q.open = false
+	return f
 }
 
 // endOpenSequence ends the sequence that is open on an idle slot. Not for a pacer, which must not
@@ -161,8 +188,8 @@ func (p *player) takeClosing(sl *slot, t *feed.Turn) bool {
 		p.leftOpen.Add(1)
 		return false
 	}
-	sl.floor.Store(p.o.Clock.Now())
-	now := p.o.Clock.Now()
+	sl.floor.Store(p.now())
+	now := p.now()
 	n := closingNumber | p.closingSent.Add(1)
 	p.take(sl, arrival{n: n, due: now, free: now, flags: backends.Closing}, s, t)
 	return true
@@ -180,8 +207,8 @@ func (p *player) finishClosing(sl *slot) {
 // spareSample returns an empty sample even if the player was halted, nil after closeSequenceTime
 // without one.
 func (p *player) spareSample(sl *slot) *backends.Sample {
-	for until := p.o.Clock.Now() +
-		int64(closeSequenceTime); p.o.Clock.Now() < until; time.Sleep(coarseSleep) {
+	for until := p.now() +
+		int64(closeSequenceTime); p.now() < until; time.Sleep(coarseSleep) {
 		if s := p.out.Get(sl.index); s != nil {
 			return s
 		}

@@ -1,13 +1,11 @@
 package drive
 
 import (
+	"math"
 	"runtime"
 
 	"github.com/sluice-bench/sluice/backends"
 )
-
-// arrivalBegins reports whether an arrival begins a sequence, which then goes on by itself.
-func (op *open) arrivalBegins() bool { return op.o.Sequences != nil && op.o.Sequences.ArrivalBegins }
 
 // isMeasured reports whether arrival k is measured, sent or not.
 func (p *pacer) isMeasured(k uint64, due int64) bool {
@@ -19,30 +17,27 @@ func (p *pacer) isMeasured(k uint64, due int64) bool {
 
 // playStep plays an arrival of a load of sequences. The slot comes first: it decides which sequence
 // goes on. It returns false if nothing more is to be sent.
-func (p *pacer) playStep(due, after int64) bool {
+func (p *pacer) playStep(due int64) bool {
 	k, hold := p.arrivals, p.isMeasured(p.arrivals, due)
 	p.arrivals++
-	p.hash = p.hash.Add(after)
 	for {
-		primary, free := p.claimPrimary(hold)
+		p.turn.Pool = 0
+		primary, _ := p.awaitSlot(arrival{due: due}, hold)
 		switch {
 		case primary == nil && p.retired > 0:
 			return !p.halt.Load() // fewer sequences are left than the schedule assumes
 		case primary == nil:
 			return p.countUnsent(hold)
-		case free != 0:
-			p.poolFreeAt = free
-		case hold && due < p.poolFreeAt:
-			p.WaitedPool++ // waited as long as the arrivals before it
 		}
 		if p.halt.Load() { // it may be idle only because its request was cancelled
 			p.pools[0].idle.push(primary)
 			return p.countUnsent(hold)
 		}
-		if !p.claimStep(primary) {
+		if p.pipelineDepth > 1 && !primary.seq.claim() {
+			primary.seq.idle = append(primary.seq.idle, primary)
 			continue
 		}
-		if p.arrivalBegins() {
+		if p.arrivalBegins {
 			k = p.steps.Add(1) - 1
 		}
 		a := arrival{n: p.o.Shard.Number(k), due: due, free: max(due, p.poolFreeAt)}
@@ -56,7 +51,7 @@ func (p *pacer) playStep(due, after int64) bool {
 		if ok && p.src.Next(primary.seq.number, a.n, &p.turn) {
 			return p.sendStep(primary, a)
 		}
-		if p.arrivalBegins() {
+		if p.arrivalBegins {
 			p.pools[0].idle.push(primary)
 			return false
 		}
@@ -71,17 +66,6 @@ func (p *pacer) playStep(due, after int64) bool {
 // sequenceSlots returns the maximum of concurrent sequences.
 func (p *pacer) sequenceSlots() int {
 	return (int(p.pools[0].attached.Load()) + p.pipelineDepth - 1) / p.pipelineDepth
-}
-
-// claimPrimary returns the slot that an arrival goes out on. Once a slot has no sequence left,
-// arrivals that find none idle do not wait: the remaining sequences cannot keep up the rate.
-func (p *pacer) claimPrimary(hold bool) (primary *slot, free int64) {
-	if p.turn.Pool = 0; p.retired == 0 {
-		primary, free, _ = p.awaitSlot(arrival{}, hold)
-		return primary, free
-	}
-	primary, _ = p.claimSlot(&p.pools[0])
-	return primary, 0
 }
 
 // sendStep sends the turn. It returns false after the last.
@@ -100,7 +84,7 @@ func (p *pacer) sendStep(primary *slot, a arrival) bool {
 	switch {
 	case !hold:
 		p.WarmSent++
-	case p.arrivalBegins():
+	case p.arrivalBegins:
 		p.Arrivals++
 		fallthrough
 	default:
@@ -114,7 +98,7 @@ func (p *pacer) sendStep(primary *slot, a arrival) bool {
 		p.markExhausted()
 		return false
 	}
-	return !p.arrivalBegins()
+	return !p.arrivalBegins
 }
 
 // finishSequenceStep hands off the answered request of a sequence and plays what follows. Called by
@@ -130,7 +114,7 @@ func (op *open) finishSequenceStep(primary, sl *slot) {
 		return
 	}
 	op.finishStep(sl, &sl.turn)
-	for primary.seq.open && op.arrivalBegins() && op.sendNextStep(primary, sl) {
+	for primary.seq.open && op.arrivalBegins && op.sendNextStep(primary, sl) {
 		op.finishStep(sl, &sl.turn)
 	}
 }
@@ -147,8 +131,11 @@ func (op *open) awaitSendReturn(sl *slot) {
 // returns false if the sequence does not go on. Called by the goroutine that received the step
 // before.
 func (op *open) sendNextStep(primary, sl *slot) bool {
-	now := op.o.Clock.Now()
-	if op.halt.Load() || now >= op.c.StopAt.Load() || op.exhaustedAt.Load() != 0 {
+	now := op.now()
+	if op.o.Sequences.Sessions {
+		now = op.awaitTurn(sl, now)
+	}
+	if op.halt.Load() || max(now, op.now()) >= op.c.StopAt.Load() || op.exhaustedAt.Load() != 0 {
 		op.endOpenSequence(primary, &sl.turn)
 		return false
 	}
@@ -180,6 +167,42 @@ func (op *open) sendNextStep(primary, sl *slot) bool {
 	return sl.receive()
 }
 
+// awaitTurn waits until the next turn of a slot's session is due, or nothing more is to be sent, and
+// returns the due time. Until then the session has nothing in flight.
+func (op *open) awaitTurn(sl *slot, now int64) (due int64) {
+	if due = sl.seq.endedAt + max(sl.seq.think, 0); sl.seq.nextDue > 0 {
+		due = max(due, op.o.Start+sl.seq.nextDue)
+	}
+	if due <= now { // what making the turn took is send delay
+		return due
+	}
+	sl.floor.Store(due)
+	op.senders.Add(1)
+	waits := op.maxInFlight == math.MaxInt64 // else another session could take its place meanwhile
+	if waits {
+		op.c.InFlight.Add(-1)
+	}
+	sl.pause.wait(due, op.now, op.stopping, op.stopsWaiting)
+	if waits {
+		op.c.beginRequest() // first, so that there is always a sender or a request
+	}
+	op.senders.Add(-1)
+	return due
+}
+
+// stopsWaiting reports whether no turn that is due from now on is sent.
+func (op *open) stopsWaiting(now int64) bool {
+	return op.halt.Load() || op.exhaustedAt.Load() != 0 || now >= op.c.StopAt.Load()
+}
+
+// wakeSessions wakes the sessions that wait, once they are to send nothing more. Called by the supervisor.
+func (op *open) wakeSessions(now int64) {
+	if !op.sessionsWoken && op.stopsWaiting(now) {
+		op.sessionsWoken = true
+		close(op.stopping)
+	}
+}
+
 // closeSequences ends the open sequences, each when its slot is idle.
 func (p *pacer) closeSequences() {
 	if p.o.Sequences == nil {
@@ -201,7 +224,12 @@ func (p *pacer) closeSequences() {
 			continue // the last to release it closes it
 		}
 		if q.open && p.src.Finish(q.number, &p.turn) {
-			p.closeSequence(primary)
+			q.open = false
+			sl := &p.pools[p.turn.Pool].slots[primary.index]
+			if p.takeClosing(sl, &p.turn) {
+				p.c.InFlight.Add(1)
+				p.dispatch(sl) // the lane's goroutine receives the reply
+			}
 		}
 	}
 }
@@ -219,14 +247,4 @@ func (p *pacer) awaitIdle() *slot {
 		<-p.slotFreed
 	}
 	return nil
-}
-
-// closeSequence sends the request that closes a sequence. The lane's goroutine receives its reply.
-func (p *pacer) closeSequence(primary *slot) {
-	primary.seq.open = false
-	sl := &p.pools[p.turn.Pool].slots[primary.index]
-	if p.takeClosing(sl, &p.turn) {
-		p.c.InFlight.Add(1)
-		p.dispatch(sl)
-	}
 }

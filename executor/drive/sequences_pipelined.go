@@ -100,9 +100,10 @@ func (q *pipeline) release() bool {
 // reset lets the pacer begin the next sequence.
 func (q *pipeline) reset() { q.word.Store(0) }
 
-// collectIdle moves newly idle slots to their sequences and gives these a turn.
-func (p *pacer) collectIdle(idle *ring[slot]) {
-	for sl := idle.pop(); sl != nil; sl = idle.pop() {
+// nextRunnable returns an idle slot of the next sequence that can send, nil if none can. A sequence
+// that only waits for replies gets its turn again with its next idle slot.
+func (p *pacer) nextRunnable(idle *ring[slot]) *slot {
+	for sl := idle.pop(); sl != nil; sl = idle.pop() { // gives its sequence a turn
 		q := sl.seq
 		if q.retired {
 			continue
@@ -113,12 +114,6 @@ func (p *pacer) collectIdle(idle *ring[slot]) {
 			p.runnable.push(q)
 		}
 	}
-}
-
-// nextRunnable returns an idle slot of the next sequence that can send, nil if none can. A sequence
-// that only waits for replies gets its turn again with its next idle slot.
-func (p *pacer) nextRunnable(idle *ring[slot]) *slot {
-	p.collectIdle(idle)
 	for q := p.runnable.pop(); q != nil; q = p.runnable.pop() {
 		w := q.word.Load()
 		if q.retired || !hasNext(w) && w&inFlightMask > 0 {
@@ -144,16 +139,6 @@ func (p *pacer) popSlot(g *pool) *slot {
 	return g.idle.pop()
 }
 
-// claimStep claims a step for the sequence of an idle slot. It returns false if the slot cannot be
-// used.
-func (p *pacer) claimStep(primary *slot) bool {
-	if p.pipelineDepth == 1 || primary.seq.claim() {
-		return true
-	}
-	primary.seq.idle = append(primary.seq.idle, primary)
-	return false
-}
-
 // unclaimStep makes a slot idle again on which nothing was sent.
 func (p *pacer) unclaimStep(primary *slot) {
 	if p.pipelineDepth > 1 {
@@ -176,7 +161,7 @@ func (op *open) finishPipelined(sl *slot) {
 	case endUnknown:
 		q.unansweredEnd = sl.call
 	case needsEnd, neverBegan:
-		if dropped := q.fail(); s.Class.Failed() {
+		if dropped := q.fail(); s.Flags&backends.Incomplete == 0 {
 			s.Dropped = dropped
 		}
 	}

@@ -131,6 +131,7 @@ func TestFailedSteps(t *testing.T) {
 		{at: 2, class: backends.ResetByPeer, closed: 1, begun: 2, drops: 2},
 		{at: 2, lost: true, closed: 1, begun: 2, drops: 2},
 		{at: 3, class: backends.Server, closed: 1, begun: 2, drops: 1},
+		{at: 2, class: backends.Closed, closed: 1, begun: 2, drops: 2}, // by us, as planned
 		{at: 3, class: backends.Mismatch, closed: 0, begun: 2, drops: 0},
 		{at: 4, class: backends.Status, closed: 0, begun: 2, drops: 0},
 		{at: 4, lost: true, closed: 1, begun: 2, drops: 0},

@@ -47,7 +47,12 @@ type slot struct {
 	// goroutine may then want to send. Used only if receiverSends.
 	sendReturned atomic.Bool
 	turn         feed.Turn // used by the receiving goroutine
-	_            [64]byte
+	pause        pause     // between turns of a session; the same
+	// Options.Cancels: the time after its send at which the request in flight is closed (0: never), and
+	// the time on the run clock, stored once it was sent. gen is stored after cancelAt is never.
+	cancelAfter int64
+	cancelAt    atomic.Int64
+	_           [64]byte
 }
 
 func (sl *slot) init(g *pool, at int) {
@@ -55,6 +60,7 @@ func (sl *slot) init(g *pool, at int) {
 	sl.seq = &g.player.sequences[at/g.player.pipelineDepth]
 	sl.due.Store(never)
 	sl.floor.Store(never)
+	sl.cancelAt.Store(never)
 	sl.wake, sl.sendDone, sl.replied = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 }
 
@@ -78,7 +84,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	t.Fields.Region = uint32(sl.index - sl.pool.firstIndex)
 	s.Region = t.Fields.Region
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
-	sl.handedOver = t.Call.Size > sl.pool.handOverAbove
+	sl.handedOver = sl.pool.inline > 0 && t.Call.Size > sl.pool.inline
 	sl.floor.Store(a.due)
 	closing := a.flags&backends.Closing != 0
 	if t.Fields.Sequence != 0 {
@@ -88,6 +94,12 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	}
 	if sl.receiverSends() {
 		sl.sendReturned.Store(false)
+	}
+	if p.o.Cancels {
+		if sl.cancelAfter = t.CancelAfter; closing {
+			sl.cancelAfter = 0
+		}
+		sl.cancelAt.Store(never)
 	}
 	if !closing && !a.queued {
 		p.c.Sent.Add(1) // before due, so that the arrival is not counted both in flight and as to come
@@ -99,12 +111,19 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 
 // send sends the slot's request.
 func (sl *slot) send() {
+	if o := sl.pool.player.o; o.Late != nil {
+		now := o.Clock.Now()
+		o.Late.Late(now, now-max(sl.sample.Due, sl.sample.Free))
+	}
+	after := sl.cancelAfter // a reply may come before Send returns
 	if sl.mux.shared() {
 		sl.mux.send(sl)
+		sl.cancelIn(after)
 		return
 	}
 	relays := sl.receiverSends()
 	sl.mux.lane.Send(0, sl.call, sl.fields, sl.sample)
+	sl.cancelIn(after)
 	if relays {
 		sl.sendReturned.Store(true)
 	}
@@ -172,11 +191,8 @@ func (sl *slot) putEvents() {
 	if p.onProgress != nil {
 		p.onProgress(sl)
 	}
-	if p.out.PutEvents(sl.index, sl.sample) {
-		return
-	}
-	p.paused.Add(1)
-	for !p.out.PutEvents(sl.index, sl.sample) {
+	for paused := int64(1); !p.out.PutEvents(sl.index, sl.sample); paused = 0 {
+		p.paused.Add(paused)
 		if p.halt.Load() {
 			sl.sample.Events = sl.sample.Events[:0]
 			return
@@ -198,6 +214,21 @@ func (p *player) finish(sl *slot) {
 func (p *player) endRequest() {
 	if p.c.InFlight.Add(-1) == 0 && p.senders.Load() == 0 {
 		p.notify()
+	}
+}
+
+// cancelIn lets the supervisor close the request that was sent after a time; 0: never.
+func (sl *slot) cancelIn(after int64) {
+	if after > 0 {
+		sl.cancelAt.Store(sl.pool.player.now() + after)
+	}
+}
+
+// cancelPlanned closes the slot's request if its time has come.
+func (sl *slot) cancelPlanned(now int64) {
+	gen := sl.gen.Load()
+	if sl.cancelAt.Load() <= now && sl.due.Load() != never && sl.gen.Load() == gen {
+		sl.mux.lane.Cancel(sl.laneSlot, gen, backends.CauseClosed)
 	}
 }
 

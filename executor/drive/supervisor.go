@@ -32,6 +32,9 @@ func supervise(ctx context.Context, p *player) {
 			period = max(min(period, t), time.Millisecond)
 		}
 	}
+	if p.o.Cancels {
+		period = time.Millisecond
+	}
 	ticks := time.NewTicker(period)
 	defer ticks.Stop()
 	s := supervisor{player: p}
@@ -53,10 +56,13 @@ func supervise(ctx context.Context, p *player) {
 
 // scan checks all slots once.
 func (s *supervisor) scan() {
-	now := s.o.Clock.Now()
+	now := s.now()
 	s.publishOldestDue(now)
 	s.checkDrain(now)
 	for sl := range s.attachedSlots {
+		if s.o.Cancels {
+			sl.cancelPlanned(s.now())
+		}
 		least := int64(0)
 		if sl.closing.Load() {
 			least = int64(closeSequenceTime)

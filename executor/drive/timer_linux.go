@@ -1,30 +1,30 @@
 package drive
 
 import (
+	"math"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-)
 
-const (
-	prSetTimerSlack = 29
-	prGetTimerSlack = 30
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 )
 
 // sharpTimer makes sleeps of the calling thread end within the kernel's own precision instead of
 // its default slack of 50 µs. restore sets the old slack. The goroutine must be locked to its
 // thread.
 func sharpTimer() (restore func()) {
-	old, _, errno := syscall.Syscall(syscall.SYS_PRCTL, prGetTimerSlack, 0, 0)
-	if errno != 0 {
+	old, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+	if err != nil {
 		return func() {}
 	}
-	slack := func(ns uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_PRCTL, prSetTimerSlack, ns, 0) }
+	slack := func(ns int) { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(ns), 0, 0, 0) }
 	slack(1)
 	return func() { slack(old) }
 }
@@ -84,9 +84,9 @@ func (a *shortTimer) close() {
 	}
 }
 
-// awakeSleep is the length of one sleep of StayAwake's goroutine. A scheduler that wants to stop
-// the goroutine ends it with a signal, as it does anyway after 10 ms.
-const awakeSleep = 5 * time.Millisecond
+// hiddenSleep is the length of one sleep of a hidden goroutine. A scheduler that wants to stop the
+// goroutine ends it with a signal, as it does anyway after 10 ms.
+const hiddenSleep = time.Duration(delay.BeatEvery)
 
 // StayAwake keeps Go's scheduler from sleeping between a request and its reply, until stop is
 // called. A program whose goroutines all wait is idle: its monitor thread sleeps too, and the
@@ -99,22 +99,52 @@ const awakeSleep = 5 * time.Millisecond
 // Measured beside a real Triton on two cores: over HTTP 35 to 20 µs of CPU a request at 1 in flight
 // and 16 to 10 at 16, over gRPC 50 to 45 and 21 to 16; and with one processor in place of two, 1 in
 // flight over gRPC, 56 to 32 µs and a fifth more requests.
-func StayAwake(most int) (stop func()) {
+func StayAwake(most int) (stop func()) { return hidden(most, func() {}) }
+
+// Heartbeat records in log that this process runs, until stop is called. What comes too late shows a
+// pause. A goroutine that waits for a ticker on a thread of its own would take the processor of a
+// loop at each beat, and ten thread switches.
+func Heartbeat(clock backends.Clock, log *delay.Log) (stop func()) {
+	end := hidden(math.MaxInt, func() { log.Beat(clock.Now()) })
+	return func() {
+		end()
+		log.Rest()
+	}
+}
+
+// processors guards GOMAXPROCS, which is one number for all runs of the process. hidden counts the
+// goroutines that each keep a processor.
+var processors struct {
+	sync.Mutex
+	hidden int
+}
+
+// hidden calls each, in a goroutine that sleeps between calls without the scheduler seeing it, on one
+// processor in addition to those that others can use, of which at most most are kept, until stop is
+// called.
+func hidden(most int, each func()) (stop func()) {
 	var stopped atomic.Bool
 	done := make(chan struct{})
-	before := runtime.GOMAXPROCS(0)
-	meanwhile := min(before, most) + 1
-	runtime.GOMAXPROCS(meanwhile)
+	processors.Lock()
+	all := runtime.GOMAXPROCS(0)
+	free := all - processors.hidden
+	spare := max(free-most, 0)
+	processors.hidden++
+	runtime.GOMAXPROCS(all - spare + 1)
+	processors.Unlock()
 	go func() {
 		defer close(done)
 		for !stopped.Load() {
-			rawSleep(awakeSleep)
+			each()
+			rawSleep(hiddenSleep)
 		}
 	}()
 	return func() {
 		stopped.Store(true)
 		<-done
-		// another run may have changed it too
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + before - meanwhile)
+		processors.Lock()
+		defer processors.Unlock()
+		processors.hidden--
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + spare - 1)
 	}
 }

@@ -3,8 +3,14 @@ package drive
 import (
 	"math"
 	"runtime"
-	"syscall"
+	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 )
 
 // While the scheduler is kept awake nobody misses a processor, and the collector, which stops every
@@ -29,13 +35,51 @@ func TestStayAwake(t *testing.T) {
 	}
 }
 
+// TestHeartbeat: a beat takes no processor from others, and two trials at once restore what was there.
+func TestHeartbeat(t *testing.T) {
+	before, clock := runtime.GOMAXPROCS(0), backends.Clock{Origin: time.Now()}
+	var client delay.Client
+	first := Heartbeat(clock, client.Join(delay.Limits{}))
+	second := Heartbeat(clock, client.Join(delay.Limits{}))
+	if got := runtime.GOMAXPROCS(0); got != before+2 {
+		t.Errorf("GOMAXPROCS is %d, want %d", got, before+2)
+	}
+	first()
+	second()
+	if got := runtime.GOMAXPROCS(0); got != before {
+		t.Errorf("GOMAXPROCS is %d after it, want %d", got, before)
+	}
+}
+
+// TestHiddenTogether: goroutines that are hidden at the same time leave others their processors, in
+// whatever order they begin and end.
+func TestHiddenTogether(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Go(func() {
+			stop := hidden([]int{1, math.MaxInt}[i%2], func() {})
+			processors.Lock()
+			if got := runtime.GOMAXPROCS(0); got <= processors.hidden {
+				t.Errorf("GOMAXPROCS is %d with %d hidden goroutines", got, processors.hidden)
+			}
+			processors.Unlock()
+			stop()
+		})
+	}
+	all.Wait()
+	if got := runtime.GOMAXPROCS(0); got != before {
+		t.Errorf("GOMAXPROCS is %d after it, want %d", got, before)
+	}
+}
+
 func TestSharpTimerPutsTheOldSlackBack(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	slack := func() uintptr {
-		ns, _, errno := syscall.Syscall(syscall.SYS_PRCTL, prGetTimerSlack, 0, 0)
-		if errno != 0 {
-			t.Fatal(errno)
+	slack := func() int {
+		ns, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
 		return ns
 	}

@@ -16,10 +16,9 @@ const dialPause = int64(10 * time.Millisecond)
 type worker struct {
 	*closed
 	// in the first pool: its floor is that of all pools' slots, and it is woken there
-	primary    *slot
-	turn       feed.Turn
-	longTimer  *time.Timer // for long pauses
-	shortTimer *shortTimer // for short pauses; nil before the first
+	primary *slot
+	turn    feed.Turn
+	pause   pause
 	// its sequence could not go on: the steps that are left over may serve another
 	sequenceBroke bool
 	finished      bool // nothing follows the request that the mux's reader has ended
@@ -36,16 +35,14 @@ func (w *worker) addTo(p *Played) {
 
 func (w *worker) run() {
 	defer w.senderDone()
-	defer w.closeTimers()
+	defer w.pause.close()
 	w.play()
 	w.closeSequence()
 	w.primary.floor.Store(never) // not after a panic: the mux's reader may still hand off what is in flight
 }
 
 func (w *worker) play() {
-	w.awaitStart()
-	ready := int64(0)
-	for {
+	for ready := w.awaitStart(); ; {
 		due, ok := w.awaitAdmission(ready)
 		if !ok {
 			return
@@ -57,22 +54,44 @@ func (w *worker) play() {
 			w.markServed(w.primary.index)
 			return
 		}
-		ready = 0
-		if w.turn.Think > 0 {
-			ready = w.think(w.turn.Think)
-		}
+		ready = w.awaitTurn(due)
 	}
 }
 
-// awaitStart sleeps in steps so that a stop is noticed.
-func (w *worker) awaitStart() {
+// awaitTurn waits until the slot's next request is due, after the one that was due at due. It returns
+// that time; 0: at once.
+func (w *worker) awaitTurn(due int64) int64 {
+	switch t := &w.turn; {
+	case w.o.Every > 0:
+		return w.thinkUntil(due + w.o.Every)
+	case t.Think <= 0:
+		return 0
+	case w.o.Sequences != nil && w.o.Sequences.Sessions:
+		return w.thinkUntil(w.primary.seq.endedAt + t.Think)
+	default:
+		return w.thinkUntil(w.now() + t.Think)
+	}
+}
+
+// thinkUntil waits until a time and returns it; 0: it has passed.
+func (w *worker) thinkUntil(until int64) int64 {
+	if until <= w.now() {
+		return 0
+	}
+	return w.think(until)
+}
+
+// awaitStart sleeps in steps so that a stop is noticed. Slots with a pace of their own begin one after the
+// other: it returns the time of this one's first request; 0: at once.
+func (w *worker) awaitStart() int64 {
 	for !w.halt.Load() {
-		ahead := w.o.Start - w.o.Clock.Now()
+		ahead := w.o.Start - w.now()
 		if ahead <= 0 {
-			return
+			break
 		}
 		time.Sleep(min(time.Duration(ahead), scanPeriod))
 	}
+	return w.thinkUntil(w.o.Start + w.o.Every/int64(w.slotCount)*int64(w.primary.index))
 }
 
 // awaitAdmission waits while the profile has no place for this slot. It returns the due time of the
@@ -81,7 +100,7 @@ func (w *worker) awaitStart() {
 func (w *worker) awaitAdmission(ready int64) (due int64, ok bool) {
 	for !w.halt.Load() && w.exhaustedAt.Load() == 0 &&
 		(w.primary.seq.open || w.sequenceBroke || !w.beginsNoSequence.Load()) {
-		now := w.o.Clock.Now()
+		now := w.now()
 		due = now
 		if ready != 0 {
 			due = ready
@@ -99,7 +118,7 @@ func (w *worker) awaitAdmission(ready int64) (due int64, ok bool) {
 		w.primary.awaitsProfile.Store(true)
 		<-w.primary.wake
 		w.primary.awaitsProfile.Store(false)
-		w.primary.floor.Store(w.o.Clock.Now())
+		w.primary.floor.Store(w.now())
 	}
 	return 0, false
 }
@@ -127,7 +146,12 @@ func (w *worker) sendNext(due int64, s *backends.Sample) *slot {
 			return nil
 		}
 	}
-	w.countSent(a)
+	w.c.beginRequest()
+	if a.flags&backends.Warmup != 0 {
+		w.warmed++
+	} else {
+		w.sent++
+	}
 	w.take(sl, a, s, &w.turn)
 	if sl != w.primary {
 		w.primary.floor.Store(due)
@@ -163,11 +187,8 @@ func (w *worker) finishReply(sl *slot) {
 	if sl.pool.InProcess && think == 0 && sl.sample.Class == backends.OK {
 		w.repliedAt = sl.sample.LastByte
 	}
-	if w.sequenceBroke = false; sl.fields.Sequence != 0 {
-		outcome := outcomeOf(sl.sample, &sl.fields)
-		w.sequenceBroke = outcome == needsEnd || outcome == neverBegan
-	}
-	w.finishStep(sl, &w.turn)
+	outcome := w.finishStep(sl, &w.turn)
+	w.sequenceBroke = outcome == needsEnd || outcome == neverBegan
 	w.turn.Think = think
 	if sl != w.primary {
 		sl.floor.Store(never)
@@ -180,7 +201,7 @@ func (w *worker) finishReply(sl *slot) {
 // awaitReply.
 func (w *worker) sendFollowing(sl *slot) bool {
 	w.finishReply(sl)
-	now := w.o.Clock.Now()
+	now := w.now()
 	if w.turn.Think > 0 || w.halt.Load() || w.exhaustedAt.Load() != 0 || now >= w.c.StopAt.Load() ||
 		sl.index >= w.profile.Slots(now-w.o.Start) {
 		return false
@@ -203,52 +224,11 @@ func (w *worker) closeSequence() {
 	}
 }
 
-func (w *worker) countSent(a arrival) {
-	w.c.beginRequest()
-	if a.flags&backends.Warmup != 0 {
-		w.warmed++
-	} else {
-		w.sent++
-	}
-}
-
-// think waits for the think time between a reply and the slot's next request. It returns the time
-// at which the pause is over, at that time or when nothing more is to be sent.
-func (w *worker) think(think int64) (until int64) {
-	until = w.o.Clock.Now() + think
+// think waits until the slot's next request is due, or nothing more is to be sent. It returns that time.
+func (w *worker) think(until int64) int64 {
 	w.primary.floor.Store(until)
-	if w.shortTimer == nil {
-		w.shortTimer, w.longTimer = newShortTimer(), time.NewTimer(time.Hour)
-	}
-	for !w.halt.Load() && w.exhaustedAt.Load() == 0 {
-		now := w.o.Clock.Now()
-		left := until - now
-		switch {
-		case left <= 0 || now >= w.c.StopAt.Load():
-			return until
-		case left > int64(coarseSleep):
-			w.sleepOrWake(time.Duration(left) - coarseSleep)
-		default:
-			w.shortTimer.wait(left)
-		}
-	}
+	w.pause.wait(until, w.now, w.primary.wake, func(now int64) bool {
+		return w.halt.Load() || w.exhaustedAt.Load() != 0 || now >= w.c.StopAt.Load()
+	})
 	return until
-}
-
-// sleepOrWake waits on the runtime's timer, or until the worker is woken.
-func (w *worker) sleepOrWake(d time.Duration) {
-	w.longTimer.Reset(d)
-	select {
-	case <-w.longTimer.C:
-	case <-w.primary.wake:
-		w.longTimer.Stop()
-	}
-}
-
-// closeTimers releases the timers of think.
-func (w *worker) closeTimers() {
-	if w.shortTimer != nil {
-		w.shortTimer.close()
-		w.longTimer.Stop()
-	}
 }

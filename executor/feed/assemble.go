@@ -27,12 +27,17 @@ func fileRows(b *build, r *format.Rows) []row {
 	if b.diags.HasErrors() {
 		return nil
 	}
+	return eachRow(b, r, fillRow)
+}
+
+// eachRow makes a row of each record; fill makes what a record without a whole body says.
+func eachRow(b *build, r *format.Rows, fill func(*build, *row)) []row {
 	rows := make([]row, 0, len(r.Records))
 	for i := range r.Records {
 		rec := &r.Records[i]
 		made := row{rec: rec, body: rec.Body}
 		if rec.Body == nil {
-			fillRow(b, &made)
+			fill(b, &made)
 		}
 		if len(b.diags) >= mostMistakes {
 			break
@@ -177,7 +182,7 @@ func parametersOf(b *build, rec *format.Record) []backends.Parameter {
 		}
 		v, ok := format.Scalar(&f.Value)
 		switch n, float := v.(float64); {
-		case float && isWhole(f.Value.Text) && math.Abs(n) >= 1<<63:
+		case float && !bytes.ContainsAny(f.Value.Text, ".eE") && math.Abs(n) >= 1<<63:
 			b.fail(rec.From.Pos, "parameter", "%s: parameter %q is %s, which 64 bits with a sign do not hold",
 				rec.Name(), f.Name, f.Value.Text)
 		case !ok:
@@ -194,9 +199,6 @@ func parametersOf(b *build, rec *format.Record) []backends.Parameter {
 // wholeRaw is the parameter of a v2 body that asks for outputs as raw bytes: how they come is
 // decided by the target's `tensors`.
 const wholeRaw = "binary_data_output"
-
-// isWhole reports whether a number is written without a fraction and an exponent.
-func isWhole(text []byte) bool { return !bytes.ContainsAny(text, ".eE") }
 
 // joinFiles makes rows of files that are one tensor each, now that the model says which.
 func joinFiles(b *build, r *format.Rows) {

@@ -47,13 +47,16 @@ func requestsOf(b *build, rows []row) []backends.Request {
 	return reqs
 }
 
-// held returns the bytes of all tensors.
+// held returns the bytes of all tensors and texts.
 func held(rows []row) (n int64) {
 	for _, r := range rows {
 		for _, list := range [][]backends.Tensor{r.inputs, r.outputs} {
 			for _, t := range list {
 				n += int64(len(t.Data))
 			}
+		}
+		for _, m := range r.members {
+			n += int64(len(m.Value))
 		}
 	}
 	return n
@@ -97,11 +100,18 @@ func joinRows(b *build, rows []row) (req backends.Request, err error) {
 		items = 0 // the backend reads them from the body
 	}
 	req = backends.Request{
-		Model: b.request.Model, Outputs: wantedOutputs(b), Items: uint32(items), Body: first.body,
+		Model: b.request.Model, Outputs: wantedOutputs(b), Items: uint32(items),
+		Body: first.body, BodyType: first.rec.Type, Parts: partsOf(rows),
 		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers), Signature: &b.sig,
 	}
 	if err = applyRow(b, &req, rows); err != nil {
 		return req, err
+	}
+	if b.sig.Text {
+		for _, r := range rows {
+			req.Rows, req.Vary = append(req.Rows, r.members), r.vary
+		}
+		return req, nil
 	}
 	inputs := func(r *row) []backends.Tensor { return r.inputs }
 	if req.Inputs, err = joinTensors(b, rows, items, b.sig.Inputs, inputs); err != nil {
@@ -114,6 +124,7 @@ func joinRows(b *build, rows []row) (req backends.Request, err error) {
 	if req.Expect = expectation(b.request.Expect, outputs); req.Expect != nil && req.Expect.Outputs != nil {
 		req.Expect.Source = placeOf(rows)
 	}
+	expectValues(&req, rows)
 	return req, nil
 }
 
@@ -245,7 +256,6 @@ func delaysOf(b *build, rows []row, requests int) []int64 {
 	if !slices.ContainsFunc(rows, func(r row) bool { return r.rec.Delay != nil }) {
 		return nil
 	}
-	unit := format.TimeUnit(b.dataset)
 	delays := make([]int64, requests)
 	for i := range delays {
 		delays[i] = -1
@@ -253,7 +263,7 @@ func delaysOf(b *build, rows []row, requests int) []int64 {
 		if rec.Delay == nil {
 			continue
 		}
-		ns, err := format.Timestamp("delay", rec.Delay, unit)
+		ns, err := format.Timestamp("delay", rec.Delay, format.TimeUnit(b.dataset, rec))
 		if err != nil {
 			b.fail(rec.From.Pos, "timestamps", "%s: %s", rec.Name(), err)
 			return nil

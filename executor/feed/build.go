@@ -1,11 +1,13 @@
 package feed
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -31,8 +33,14 @@ type row struct {
 	inputs  []backends.Tensor
 	outputs []backends.Tensor // expected
 	items   int64             // of a body that has the batch dimension; 0: one
-	body    []byte            // a whole request; nil: it is made of inputs
+	members []backends.Member // of a row of text
+	body    []byte            // a whole request; nil: it is made of inputs or members
+	vary    *backends.Vary    // marks in members; nil: there are none
+	values  []backends.Field  // expected in the reply to a whole request
 }
+
+// whole reports whether the row is a whole request.
+func (r *row) whole() bool { return r.body != nil || r.rec.Parts != nil }
 
 // Built holds the requests of a stage, and how they belong together.
 type Built struct {
@@ -44,6 +52,11 @@ type Built struct {
 	// Delays are the pauses after the replies that rows ask for, ns, by request; nil: no row does.
 	// -1: this one does not.
 	Delays []int64
+	// Place names the rows of a request, by file and line.
+	Place func(request int) string
+	// Times are the recorded times of the turns of sessions, ns, by request, with idle times cut; -1: it has
+	// none. nil: no row has one, or the data has no sessions.
+	Times []int64
 }
 
 // Build makes the requests of a stage, one for each distinct batch of rows, checked against what
@@ -53,14 +66,27 @@ func Build(
 	d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64,
 ) (Built, source.Diagnostics) {
 	b := &build{dataset: d, request: r, sig: sig, seed: seed}
+	if len(sig.Inputs) == 0 && !sig.Bodies && !sig.Text && format.Readable(d) {
+		b.sig.Inputs = typedInputs(format.Read(d))
+	}
 	checkBatch(b)
-	if d.Source != "bodies" {
+	if sig.Text {
+		checkText(b)
+	} else if d.Source != "bodies" && !sig.Bodies {
 		checkNames(b)
 	}
 	var rows []row
 	switch {
+	case sig.Text && d.Prompts != nil:
+		rows = promptRows(b)
+	case sig.Text && format.Readable(d):
+		rows = textRows(b, format.Read(d))
+	case d.Generate != nil && sig.Bodies:
+		rows = emptyBody()
 	case d.Generate != nil:
 		rows = generate(b)
+	case sig.Bodies && format.Readable(d):
+		rows = bodyRows(b, format.ReadBodies(d, sig.Several))
 	case format.Readable(d):
 		rows = fileRows(b, format.Read(d))
 	default:
@@ -71,13 +97,36 @@ func Build(
 	}
 	checkExpected(b, rows)
 	checkEmpty(b, rows)
-	built := Built{Rows: len(rows), Streams: streamsOf(b, rows)}
+	rows, streams := sampled(b.dataset, rows, streamsOf(b, rows))
+	built := Built{Rows: len(rows), Streams: streams}
 	built.Requests = requestsOf(b, rows)
 	built.Delays = delaysOf(b, rows, len(built.Requests))
+	built.Place = func(request int) string {
+		return rows[request*max(b.request.Batch, 1)%len(rows)].rec.Name()
+	}
+	if b.sig.Text && streams != nil && !b.diags.HasErrors() {
+		timeTurns(b, &built, rows)
+	}
 	if b.diags.HasErrors() {
 		return Built{}, b.diags
 	}
 	return built, b.diags
+}
+
+// typedInputs returns the inputs of rows that say their datatypes and shapes themselves, as KServe v2
+// bodies do, for a model that the server does not describe; nil: they do not.
+func typedInputs(r *format.Rows) (list []backends.Port) {
+	if len(r.Records) == 0 {
+		return nil
+	}
+	for i := range r.Records[0].Inputs {
+		f := &r.Records[0].Inputs[i]
+		if f.Value.Type == "" {
+			return nil
+		}
+		list = append(list, backends.Port{Name: f.Name, Type: tensor.DataType(f.Value.Type), AnyRank: true})
+	}
+	return list
 }
 
 // streamsOf returns the sequences of the rows: lists of steps, or rows of one session_id. The steps of
@@ -125,7 +174,8 @@ type build struct {
 	request *scenario.Request
 	sig     backends.Signature
 	seed    uint64
-	bytes   int64    // of the tensors that were made
+	bytes   int64 // of the tensors that were made
+	blocks  blockTexts
 	unasked []string // expected outputs that are not asked for
 	diags   source.Diagnostics
 }
@@ -135,8 +185,9 @@ func (b *build) fail(pos source.Pos, code, format string, args ...any) *source.D
 	return &b.diags[len(b.diags)-1]
 }
 
-func (b *build) warn(pos source.Pos, code, format string, args ...any) {
+func (b *build) warn(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
 	b.diags = append(b.diags, source.Warnf(code, format, args...).At("", pos, 0))
+	return &b.diags[len(b.diags)-1]
 }
 
 // checkPort refuses a name that is not among the model's inputs or outputs, which what says, and
@@ -181,12 +232,21 @@ func hasTensor(list []backends.Tensor, name string) bool {
 }
 
 // checkExpected refuses to compare outputs within tolerances, or a share of them, where no row
-// has any: nothing could fail.
+// has any: nothing could fail. Replies that are whole bodies have no tensors to compare within tolerances.
 func checkExpected(b *build, rows []row) {
 	e := b.request.Expect
+	if e != nil && b.sig.Bodies && (e.Relative != 0 || e.Absolute != 0) {
+		key := "relative"
+		if e.Relative == 0 {
+			key = "absolute"
+		}
+		b.fail(e.Pos, "nothing-expected", "`%s` compares tensors; values by path are compared exactly", key).
+			Help("leave it out")
+		return
+	}
 	if e == nil || b.dataset.Generate != nil || !e.Outputs ||
 		e.Relative == 0 && e.Absolute == 0 && (e.Sample == 1 || len(e.Fields) > 0) ||
-		slices.ContainsFunc(rows, func(r row) bool { return len(r.outputs) > 0 }) {
+		slices.ContainsFunc(rows, func(r row) bool { return len(r.outputs)+len(r.values) > 0 }) {
 		return
 	}
 	b.fail(e.Pos, "nothing-expected", "no row has outputs to compare with").
@@ -196,6 +256,10 @@ func checkExpected(b *build, rows []row) {
 func checkBatch(b *build) {
 	batch := b.request.Batch
 	switch {
+	case b.sig.Bodies: // whether its rows can be joined shows when they are read
+	case batch > 1 && !b.sig.Batched && b.sig.Text:
+		b.fail(b.request.BatchPos, "batch", "batch is %d, but a request of this endpoint has one row", batch).
+			Help("remove `batch`")
 	case batch > 1 && !b.sig.Batched:
 		b.fail(b.request.BatchPos, "batch", "model %q takes no batches, batch is %d", b.sig.Model, batch).
 			Help("the model's max_batch_size is 0: remove `batch`, or put the dimension into `shapes`")
@@ -240,6 +304,12 @@ func checkNames(b *build) {
 func shapeOf(b *build, p *backends.Port, given []int64, elements int64) ([]int64, error) {
 	if given == nil {
 		given = plannedShape(b, p)
+	}
+	switch {
+	case p.AnyRank && given == nil:
+		return nil, errors.New("the model takes any shape: say which under `shapes`")
+	case p.AnyRank:
+		return given, nil
 	}
 	if given != nil {
 		return given, fits(given, p.Shape)

@@ -105,7 +105,7 @@ func fixedElements(b *build, p *backends.Port) int64 {
 	if shape == nil {
 		shape = p.Shape
 	}
-	if slices.Contains(shape, -1) {
+	if slices.Contains(shape, -1) || p.AnyRank && len(shape) == 0 {
 		return -1
 	}
 	n, _ := tensor.Elements(shape)

@@ -27,6 +27,11 @@ type Turn struct {
 	Pool   int    // of the player's pools of lanes, one for each target of the stage
 	Think  int64  // ns of pause after its reply, closed loop
 	Left   uint32 // requests of its sequence that come after it
+	// Sessions: the earliest due time of the turn after it, in ns from the start of the node; 0: none.
+	NextDue int64
+	Text    []byte // a buffer for Sample.Text; nil: the sample's own
+	// CancelAfter is the time, in ns from its send, after which this client closes it; 0: never.
+	CancelAfter int64
 }
 
 // Order is the sequence in which calls are handed out.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/scenario"
@@ -41,6 +42,8 @@ func FuzzFile(f *testing.F) {
 			d := &scenario.Dataset{
 				Source: "file", Format: fuzzed[uint(i)%uint(len(fuzzed))], Files: []scenario.Path{{Name: name}},
 			}
+			whole := &scenario.Request{Batch: 1, Target: &scenario.Target{Name: "main"}}
+			_, _ = Build(d, whole, backends.Signature{Bodies: true}, 0) // it must not panic
 			r := format.Read(d)
 			if r.Diags.HasErrors() {
 				return

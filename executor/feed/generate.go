@@ -120,7 +120,7 @@ func drawTensor(
 	if err := checkRoom(b, p.Type, shape, n, i); err != nil {
 		return t, err
 	}
-	rng := rand.New(rand.NewPCG(b.seed^hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
+	rng := rand.New(rand.NewPCG(b.seed^Hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
 	data := slices.Grow([]byte(nil), int(n)*max(p.Type.Size(), 0)) // there is room
 	for k := range n {
 		if data, err = draw(data, rng, k); err != nil {
@@ -176,7 +176,8 @@ func readTensor(b *build, p *backends.Port, name string) (t backends.Tensor, err
 	return t, err
 }
 
-func hash(s string) uint64 {
+// Hash returns a number for a name, for seeds.
+func Hash(s string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s))
 	return h.Sum64()

@@ -310,7 +310,7 @@ func TestTimestamps(t *testing.T) {
 			`data.json, row 0: "timestamp" is more than 292 years: 1e300`,
 		},
 	} {
-		got, diags := Times(dataset(t, c.text))
+		got, diags := Times(dataset(t, c.text), false)
 		var want []int64
 		for _, ms := range c.want {
 			want = append(want, ms*1e6)
@@ -323,11 +323,11 @@ func TestTimestamps(t *testing.T) {
 	for unit, want := range map[time.Duration]int64{time.Second: 1_500_000_000, time.Microsecond: 1500} {
 		d := dataset(t, `{"data":[{"a":[1],"timestamp":1.5}]}`)
 		d.TimeUnit = unit
-		if got, diags := Times(d); len(diags) > 0 || len(got) != 1 || got[0] != want {
+		if got, diags := Times(d, false); len(diags) > 0 || len(got) != 1 || got[0] != want {
 			t.Errorf("1.5 of %v is %v, %v", unit, got, diags)
 		}
 	}
-	if _, diags := Times(&scenario.Dataset{Generate: &scenario.Generate{Default: "random"}}); len(diags) != 1 {
+	if _, diags := Times(&scenario.Dataset{Generate: &scenario.Generate{Default: "random"}}, false); len(diags) != 1 {
 		t.Errorf("generated data: %v", diags)
 	}
 	// What is not sent: the timestamp, unless the model has such an input.
@@ -344,10 +344,10 @@ func TestTimestamps(t *testing.T) {
 			t.Errorf("%d inputs of %d: %v", len(built.Requests[0].Inputs), c.want, diags)
 		}
 	}
-	if n, _, diags := Check(dataset(t, text)); n != 1 || len(diags) > 0 {
+	if n, _, diags := Check(dataset(t, text), false); n != 1 || len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
-	if n, _, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 ||
+	if n, _, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}, false); n != 16 ||
 		len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}

@@ -20,6 +20,12 @@ type SequenceEntry struct {
 	Delays  []int64 // pauses after the replies, ns, by row of a call, as Built has them; nil: none
 	Weight  float64
 	Pool    int
+	// Sessions: the earliest due times of the turns that follow, ns since the start of the node, by row of
+	// a call; 0: none. nil: no turn has one.
+	Next []int64
+	// Continue makes a call of the turn before, as it was sent, of the next one, and of the reply; nil:
+	// turns are sent as they are.
+	Continue func(prev, next *backends.Call, reply *backends.Sample) (*backends.Call, error)
 }
 
 // SequenceOptions describe the sequences of a stage.
@@ -35,6 +41,9 @@ type SequenceOptions struct {
 	// sequence is kept back for its END: when nothing else is left the sequences are cut, and exactly
 	// this number of requests is sent.
 	Budget int64
+	// Sessions: the sequences are conversations, without ids of the server's. With KeepText, samples keep
+	// the replies that they hold.
+	Sessions, KeepText bool
 	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
 	Part, Parts int
 }
@@ -47,6 +56,9 @@ type SequenceOptions struct {
 //	over             begins a sequence: START, and END      false
 //	                 too where it has one request
 //	open             the next step; END with the last       END on the step that would be next; over
+//
+// Of a session nothing is left to be sent: Finish only forgets the rest. Follow makes the next step of the
+// reply to the one before.
 type Sequences struct {
 	o      SequenceOptions
 	kinds  []sequenceKind
@@ -54,6 +66,7 @@ type Sequences struct {
 	begun  atomic.Uint64
 	budget atomic.Int64 // the rest of it
 	slots  []sequence
+	broken atomic.Pointer[string] // why a session could not go on, of the first such
 }
 
 // sequenceKind is a SequenceEntry with the calls of its streams.
@@ -72,7 +85,16 @@ type sequence struct {
 	delays []int64
 	id     uint64 // held until the next one begins: its last request may be on its way
 	held   bool
-	_      [40]byte
+	session
+	_ [40]byte
+}
+
+// session is what a slot that plays a session has besides.
+type session struct {
+	kind *sequenceKind
+	sent *backends.Call // the turn that was sent last
+	next *backends.Call // the one that follows it, made by Follow; nil: as it is in the data
+	text []byte         // buffer for replies
 }
 
 // NewSequences returns the source. With Once, streams are played in their order, each once.
@@ -126,6 +148,9 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 		t.Think = q.delays[t.Call.Row]
 	}
 	t.Fields = backends.Fields{ID: s.o.IDBase | n, Sequence: q.id, Start: q.first, End: q.left == 0}
+	if s.o.Sessions {
+		q.turn(t)
+	}
 	q.first = false
 	if q.at++; q.at == uint64(len(q.steps)) {
 		q.at = 0
@@ -133,10 +158,61 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 	return true
 }
 
+// turn completes a turn of the slot's session.
+func (q *sequence) turn(t *Turn) {
+	if q.next != nil && !q.first {
+		t.Call = q.next
+	}
+	q.sent, q.next = t.Call, nil
+	t.NextDue, t.Text = 0, nil
+	if t.Fields.End {
+		return
+	}
+	if q.kind.Next != nil {
+		t.NextDue = q.kind.Next[t.Call.Row]
+	}
+	if t.Call.KeepAnswer {
+		t.Text, q.text = q.text, nil
+	}
+}
+
+// Follow takes the reply to the latest turn of a slot's session and makes the next one. It returns false if
+// that cannot be made.
+func (s *Sequences) Follow(slot int, reply *backends.Sample) bool {
+	q := &s.slots[slot]
+	if q.left == 0 || q.kind.Continue == nil {
+		return true
+	}
+	next, err := q.kind.Continue(q.sent, q.steps[q.at], reply)
+	if !s.o.KeepText {
+		q.text, reply.Text = reply.Text[:0], nil
+	}
+	if err != nil {
+		text := err.Error()
+		s.broken.CompareAndSwap(nil, &text)
+		return false
+	}
+	q.next = next
+	return true
+}
+
+// Broken returns why a session could not go on although its turn was answered, "" if all could.
+func (s *Sequences) Broken() string {
+	if text := s.broken.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
+
 // Finish implements Source.
 func (s *Sequences) Finish(slot int, t *Turn) bool {
 	q := &s.slots[slot]
 	if q.left == 0 {
+		return false
+	}
+	if s.o.Sessions {
+		s.budget.Add(1) // what was kept back for the next turn
+		q.left = 0
 		return false
 	}
 	t.Call, t.Pool, t.Left = q.steps[q.at], q.pool, 0
@@ -163,10 +239,13 @@ func (s *Sequences) begin(q *sequence) bool {
 		at = mix(s.o.Seed+rank) % streams
 	}
 	q.steps, q.at, q.first, q.pool, q.delays = kind.streams[at], 0, true, kind.Pool, kind.Delays
+	q.kind = kind
 	if kind.Varied && kind.Streams == nil {
 		q.at = mix(s.o.Seed^^rank) % uint64(len(q.steps))
 	}
-	if !s.name(q) {
+	if s.o.Sessions {
+		q.id = k + 1
+	} else if !s.name(q) {
 		return false
 	}
 	q.left = s.steps(q, k)

@@ -103,6 +103,13 @@ func TestNothingExpected(t *testing.T) {
 			t.Errorf("%s: %v", text, diags)
 		}
 	}
+	_, diags := Build(files(t, "a.jsonl", `{"body": 1, "outputs": {"a": 2}}`), &scenario.Request{
+		Batch: 1, Expect: &scenario.Expect{Outputs: true, Absolute: 0.1, Sample: 1}, Target: &scenario.Target{Name: "main"},
+	}, backends.Signature{Bodies: true}, 1)
+	if want := "`absolute` compares tensors; values by path are compared exactly"; !diags.HasErrors() ||
+		!strings.Contains(diags.Error(), want) {
+		t.Errorf("%v, want %s", diags, want)
+	}
 }
 
 // TestNotAskedFor: an expected output that the plan leaves out is told and not waited for.

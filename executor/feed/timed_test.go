@@ -19,7 +19,7 @@ func TestTimeUnitWithoutTimes(t *testing.T) {
 		_, _, diags := Check(&scenario.Dataset{
 			Name: "main", Source: "rows", Rows: []scenario.Row{{JSON: row}}, TimeUnit: time.Millisecond,
 			TimeUnitPos: pos,
-		})
+		}, false)
 		if got := diags.Error(); want == "" && len(diags) > 0 ||
 			want != "" && (len(diags) != 1 || diags[0].Summary != want || diags[0].Pos != pos) {
 			t.Errorf("%s: %s, want %q", row, got, want)

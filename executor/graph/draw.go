@@ -30,14 +30,6 @@ func (g *Graph) Mermaid() string {
 	return b.String()
 }
 
-// label returns the text at an edge of a drawing.
-func (e Edge) label() string {
-	if e.Reads {
-		return e.Reason
-	}
-	return e.When
-}
-
 // mermaidText escapes text for use between quotes: Mermaid reads entities, in its own spelling, and
 // HTML.
 func mermaidText(s string) string {
@@ -65,6 +57,14 @@ func (g *Graph) DOT() string {
 	}
 	b.WriteString("}\n")
 	return b.String()
+}
+
+// label returns the text at an edge of a drawing.
+func (e Edge) label() string {
+	if e.Reads {
+		return e.Reason
+	}
+	return e.When
 }
 
 // dotText quotes a string for DOT, which knows two escapes and takes all other characters

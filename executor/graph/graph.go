@@ -3,8 +3,6 @@
 // stages.
 package graph
 
-import "fmt"
-
 // Graph keeps nodes and edges in the order in which they were added. The zero Graph is empty and
 // ready to use.
 type Graph struct {
@@ -31,10 +29,10 @@ type Edge struct {
 	Reads    bool
 }
 
-// Add adds a node. It returns an error if the ID exists.
-func (g *Graph) Add(n Node) error {
+// Add adds a node, unless there is one of that ID.
+func (g *Graph) Add(n Node) {
 	if _, ok := g.index[n.ID]; ok {
-		return fmt.Errorf("two nodes are named %q", n.ID)
+		return
 	}
 	if g.index == nil {
 		g.index = make(map[string]int)
@@ -42,20 +40,16 @@ func (g *Graph) Add(n Node) error {
 	g.index[n.ID] = len(g.nodes)
 	g.nodes = append(g.nodes, n)
 	g.in, g.out = append(g.in, nil), append(g.out, nil)
-	return nil
 }
 
-// Connect adds an edge. It returns an error if one of its nodes does not exist.
-func (g *Graph) Connect(e Edge) error {
-	for _, id := range []string{e.From, e.To} {
-		if _, ok := g.index[id]; !ok {
-			return fmt.Errorf("there is no node %q", id)
-		}
+// Connect adds an edge, unless one of its nodes does not exist.
+func (g *Graph) Connect(e Edge) {
+	from, leaves := g.index[e.From]
+	to, enters := g.index[e.To]
+	if leaves && enters {
+		g.out[from], g.in[to] = append(g.out[from], len(g.edges)), append(g.in[to], len(g.edges))
+		g.edges = append(g.edges, e)
 	}
-	from, to := g.index[e.From], g.index[e.To]
-	g.out[from], g.in[to] = append(g.out[from], len(g.edges)), append(g.in[to], len(g.edges))
-	g.edges = append(g.edges, e)
-	return nil
 }
 
 // Label sets the label of a node, if the node exists.
@@ -65,36 +59,26 @@ func (g *Graph) Label(id, label string) {
 	}
 }
 
-// Nodes returns all nodes in the order in which they were added.
-func (g *Graph) Nodes() []Node { return g.nodes }
-
 // Incoming returns the edges that end at id, in the order in which they were added.
 func (g *Graph) Incoming(id string) []Edge {
-	i, ok := g.index[id]
-	if !ok {
-		return nil
-	}
 	var in []Edge
-	for _, e := range g.in[i] {
-		in = append(in, g.edges[e])
+	if i, ok := g.index[id]; ok {
+		for _, e := range g.in[i] {
+			in = append(in, g.edges[e])
+		}
 	}
 	return in
 }
 
-// Ancestors returns the nodes from which id can be reached.
+// Ancestors returns the nodes from which id, a node of g, can be reached.
 func (g *Graph) Ancestors(id string) map[string]bool {
-	found := make(map[string]bool)
-	at, ok := g.index[id]
-	if !ok {
-		return found
-	}
-	seen, todo := make([]bool, len(g.nodes)), []int{at}
+	found, todo := make(map[string]bool), []string{id}
 	for len(todo) > 0 {
-		at, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		at := g.index[todo[0]]
+		todo = todo[1:]
 		for _, e := range g.in[at] {
-			if from := g.index[g.edges[e].From]; !seen[from] {
-				seen[from] = true
-				found[g.nodes[from].ID] = true
+			if from := g.edges[e].From; !found[from] {
+				found[from] = true
 				todo = append(todo, from)
 			}
 		}

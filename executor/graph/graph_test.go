@@ -14,15 +14,11 @@ func build(t *testing.T, text string) *Graph {
 	g := new(Graph)
 	nodes, edges, _ := strings.Cut(text, ";")
 	for _, id := range strings.Fields(nodes) {
-		if err := g.Add(Node{ID: id}); err != nil {
-			t.Fatal(err)
-		}
+		g.Add(Node{ID: id})
 	}
 	for _, e := range strings.Fields(edges) {
 		from, to, _ := strings.Cut(e, ">")
-		if err := g.Connect(Edge{From: from, To: to, When: "success", Reason: "needs"}); err != nil {
-			t.Fatal(err)
-		}
+		g.Connect(Edge{From: from, To: to, When: "success", Reason: "needs"})
 	}
 	return g
 }
@@ -41,7 +37,7 @@ func TestOrder(t *testing.T) {
 		{"x a b c; x>a a>b b>c c>a", "", "b c a b"},   // the way in is not part of it
 		{"a b c d; a>b b>a c>d d>c b>c", "", "b a b"}, // two cycles: the first found
 		{"a b y; a>b b>a b>y", "", "b a b"},           // what hangs on it is not named
-		{"y a b; a>b b>a b>y", "", "b a b"},           // … wherever it stands in the list
+		{"y a b; a>b b>a b>y", "", "b a b"},           // … wherever the list has it
 		{"a b c; a>b a>b b>c", "a b c", ""},           // double edges
 	} {
 		order, cycle := build(t, c.graph).Order()
@@ -76,13 +72,14 @@ func closed(g *Graph, path []string) bool {
 	return true
 }
 
-func TestRefusals(t *testing.T) {
-	g := build(t, "a b")
-	if err := g.Add(Node{ID: "a"}); err == nil {
-		t.Error("a second a was taken")
+func TestIgnored(t *testing.T) {
+	g := build(t, "a b; a>nowhere nowhere>b")
+	g.Add(Node{ID: "a", Label: "second"})
+	if n := g.nodes; len(n) != 2 || n[0].Label != "" {
+		t.Errorf("nodes %v: a second a was taken", n)
 	}
-	if err := g.Connect(Edge{From: "a", To: "nowhere"}); err == nil {
-		t.Error("an edge to nowhere was taken")
+	if in := g.Incoming("b"); in != nil || g.Incoming("nowhere") != nil {
+		t.Errorf("edges %v: one from nowhere was taken", in)
 	}
 }
 
@@ -102,18 +99,14 @@ func TestPrinters(t *testing.T) {
 		{ID: "c", Group: "also together"},
 		{ID: "last"},
 	} {
-		if err := g.Add(n); err != nil {
-			t.Fatal(err)
-		}
+		g.Add(n)
 	}
 	for _, e := range []Edge{
 		{From: "sweep[concurrency=1]", To: "a", When: "always", Reason: "the entry before"},
 		{From: "b", To: "c", When: "success", Reason: "needs"},
 		{From: "a", To: "last", Reason: "its rate", Reads: true},
 	} {
-		if err := g.Connect(e); err != nil {
-			t.Fatal(err)
-		}
+		g.Connect(e)
 	}
 	mermaid := `flowchart TD
   n0["sweep[concurrency=1]<br/>say #quot;x#quot; #amp; #35;1 #lt; 2"]
@@ -161,9 +154,9 @@ func BenchmarkLadder(b *testing.B) {
 	for b.Loop() {
 		g := new(Graph)
 		for i := range n {
-			_ = g.Add(Node{ID: id(i)})
+			g.Add(Node{ID: id(i)})
 			if i > 0 {
-				_ = g.Connect(Edge{From: id(i - 1), To: id(i)})
+				g.Connect(Edge{From: id(i - 1), To: id(i)})
 			}
 		}
 		order, _ := g.Order()

@@ -13,43 +13,33 @@ const highestRate = 1 << 53
 // of rate in 128-bit integers, never by adding gaps. Rates above 10⁹ put several arrivals into one
 // nanosecond. A rate that is not positive has no arrivals.
 func Constant(rate float64) Schedule {
-	c := new(constant)
 	if !(rate > 0) {
-		return &computed{due: c.due}
+		return &computed{due: func(int64) (int64, bool) { return 0, false }}
 	}
 	mantissa, exponent := math.Frexp(min(rate, highestRate))
-	c.per = uint64(math.Ldexp(mantissa, 53)) // 2⁵² … 2⁵³
-	c.shift = uint(53 - exponent)            // rate = per / 2^shift, shift >= 0
-	return &computed{due: c.due}
-}
-
-// constant has the rate per/2^shift; per 0 means no arrivals.
-type constant struct {
-	per   uint64
-	shift uint
-}
-
-// due returns k·10⁹·2^shift / per, rounded. It returns false beyond the 292 years that an int64 of
-// nanoseconds spans.
-func (c *constant) due(k int64) (int64, bool) {
-	hi, lo := bits.Mul64(uint64(k), 1e9)
-	// A quotient below 2⁶³ needs a numerator below 2⁶³·per < 2¹¹⁶: a due time whose shift exceeds
-	// 128 bits is too late.
-	if c.per == 0 || (hi|lo) != 0 && bitLen(hi, lo)+c.shift > 117 {
-		return 0, false
-	}
-	if c.shift >= 64 {
-		hi, lo = lo<<(c.shift-64), 0
-	} else {
-		hi, lo = hi<<c.shift|lo>>(64-c.shift), lo<<c.shift
-	}
-	lo, carry := bits.Add64(lo, c.per/2, 0)
-	hi += carry
-	if hi >= c.per {
-		return 0, false
-	}
-	q, _ := bits.Div64(hi, lo, c.per)
-	return int64(q), q <= math.MaxInt64
+	per := uint64(math.Ldexp(mantissa, 53)) // 2⁵² … 2⁵³
+	shift := uint(53 - exponent)            // rate = per / 2^shift, shift >= 0
+	// due returns k·10⁹·2^shift / per, rounded, and false beyond the 292 years that an int64 of
+	// nanoseconds spans.
+	return &computed{due: func(k int64) (int64, bool) {
+		hi, lo := bits.Mul64(uint64(k), 1e9)
+		// A quotient below 2⁶³ needs a numerator below 2⁶³·per < 2¹¹⁶: a due time whose shift exceeds
+		// 128 bits is too late.
+		if (hi|lo) != 0 && bitLen(hi, lo)+shift > 117 {
+			return 0, false
+		}
+		if shift >= 64 {
+			hi, lo = lo<<(shift-64), 0
+		} else {
+			hi, lo = hi<<shift|lo>>(64-shift), lo<<shift
+		}
+		lo, carry := bits.Add64(lo, per/2, 0)
+		if hi += carry; hi >= per {
+			return 0, false
+		}
+		q, _ := bits.Div64(hi, lo, per)
+		return int64(q), q <= math.MaxInt64
+	}}
 }
 
 func bitLen(hi, lo uint64) uint {

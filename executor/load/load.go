@@ -43,6 +43,9 @@ type Sequences struct {
 	// PipelineDepth, of an open loop without ArrivalBegins, is the number of requests of a sequence
 	// that may be in flight; 0 means 1. It is 1 if the lanes of a pool have less room.
 	PipelineDepth int
+	// Sessions: the requests are turns of conversations. The server keeps nothing that would have to be
+	// closed, and with ArrivalBegins a turn waits as its Turn says (in a closed loop all requests do).
+	Sessions bool
 }
 
 // Hash is the FNV-1a hash of due times, eight little-endian bytes each: same seed, same hash. Start

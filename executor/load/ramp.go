@@ -17,7 +17,7 @@ type Hold struct {
 }
 
 // Ramp is a value over time in closed form: it begins at 0, follows its steps, and keeps the last
-// value. It is used as a rate (Arrivals) or a number of slots (Profile).
+// value. It is used as a rate (Arrivals) or a number of slots (as a Profile).
 type Ramp struct {
 	steps    []Step
 	segments []segment
@@ -45,30 +45,22 @@ func NewRamp(steps []Step) *Ramp {
 		value = to
 	}
 	for _, s := range steps {
-		to := s.To
-		if !(to > 0) {
-			to = 0
-		}
+		to := max(s.To, 0)
 		add(s.Over, to)
 		add(s.Hold, to)
 	}
-	r.segments = append(r.segments, segment{
-		from: at, length: math.MaxInt64 - at, a: value, b: value,
-		count: count,
-	})
+	add(math.MaxInt64-at, value)
 	return r
 }
 
-// AfterWarmUp returns the ramp preceded by its first value for warm ns. Due times and slots then
-// count from the start of the warm-up; Length, Holds and At stay those of the ramp itself.
+// AfterWarmUp returns the ramp preceded by its first value for warm ns. Due times then count from the
+// start of the warm-up; all else stays that of the ramp itself.
 func (r *Ramp) AfterWarmUp(warm int64) *Ramp {
 	return &Ramp{steps: r.steps, segments: r.segments, warm: warm}
 }
 
 // Length returns the duration of all steps in ns.
-func (r *Ramp) Length() int64 { return r.last().from }
-
-func (r *Ramp) last() *segment { return &r.segments[len(r.segments)-1] }
+func (r *Ramp) Length() int64 { return r.segments[len(r.segments)-1].from }
 
 // Holds returns the holds of the steps that have one, in order. A node that lasts until end keeps
 // the last step's value until then, or cuts the steps that exceed it; end 0 is the length of the
@@ -124,14 +116,5 @@ func (r *Ramp) first() float64 {
 	return max(r.steps[0].To, 0)
 }
 
-// Profile returns the ramp as a number of slots, rounded to the nearest.
-func (r *Ramp) Profile() Profile { return slots{r} }
-
-type slots struct{ *Ramp }
-
-func (s slots) Slots(t int64) int {
-	if t < s.warm {
-		return int(math.Round(s.first()))
-	}
-	return int(math.Round(s.At(t - s.warm)))
-}
+// Slots implements Profile: the value, rounded to the nearest.
+func (r *Ramp) Slots(t int64) int { return int(math.Round(r.At(t))) }

@@ -9,41 +9,28 @@ import (
 // zeroFirst at 0, and the next after the first gap. With repeat the gaps start over after the last
 // one; otherwise the schedule ends there.
 func Gaps(gaps []int64, zeroFirst, repeat bool) Schedule {
-	g := &gapped{sums: make([]int64, len(gaps)), repeat: repeat}
-	sum := int64(0)
+	sums, total := make([]int64, len(gaps)), int64(0)
 	for i, gap := range gaps {
-		sum += max(gap, 0)
-		g.sums[i] = sum
+		total += max(gap, 0)
+		sums[i] = total
 	}
-	if zeroFirst {
-		g.leading = 1
-	}
-	if sum == 0 {
-		g.repeat = false // an endless schedule would not advance
-	}
-	return &computed{due: g.due}
-}
-
-// gapped has arrival k of a round at sums[k], after leading arrivals (0 or 1) at 0.
-type gapped struct {
-	sums    []int64
-	repeat  bool
-	leading int64
-}
-
-func (g *gapped) due(k int64) (int64, bool) {
-	if k -= g.leading; k < 0 {
-		return 0, true
-	}
-	n := int64(len(g.sums))
-	if n == 0 || !g.repeat && k >= n {
-		return 0, false
-	}
-	total, round := g.sums[n-1], k/n
-	if total > 0 && round > (math.MaxInt64-g.sums[k%n])/total {
-		return 0, false
-	}
-	return round*total + g.sums[k%n], true
+	repeat = repeat && total > 0 // an endless schedule would not advance
+	return &computed{due: func(k int64) (int64, bool) {
+		if zeroFirst {
+			if k--; k < 0 {
+				return 0, true
+			}
+		}
+		n := int64(len(sums))
+		if n == 0 || !repeat && k >= n {
+			return 0, false
+		}
+		round := k / n
+		if total > 0 && round > (math.MaxInt64-sums[k%n])/total {
+			return 0, false
+		}
+		return round*total + sums[k%n], true
+	}}
 }
 
 // Times plays the recorded times (ns, ascending) in [from, to), speed times as fast, relative to

@@ -4,8 +4,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -17,12 +20,16 @@ const classCount = len(backends.ClassNames)
 // so that Merge is associative and windows, shards and slices all add up in the same way.
 type Aggregate struct {
 	Window int64 // duration covered by the flow sums, ns; Merge adds it
+	Paused int64 // of Window: in which the client stood still, ns
 	Counts
 	Flow
 	PlayerCounts
 	// earliest due time and latest completion of the counted requests, run clock; 0, 0 if none
 	First, Last int64
 	Examples    [classCount]string
+	// Causes are texts of further causes of failures by class, in addition to Examples; of mismatches
+	// see Mismatches.
+	Causes [classCount][]string
 	// Mismatches are further distinct texts of mismatching replies, in addition to Examples; at
 	// most moreMismatches.
 	Mismatches []string
@@ -33,8 +40,10 @@ type Aggregate struct {
 	// HasGoodput says that goodput was configured, so that Good is a measurement and not merely
 	// zero.
 	HasGoodput bool
+	unsent     int64                     // of a high set: what a closed loop would have sent in its pauses
 	kept       []int                     // rows of extracts with a distribution
 	dists      [len(extracts)]stats.Dist // by index into extracts
+	low, high  *Aggregate                // sums of the other sets; nil: the same, as all is exact
 }
 
 // Counts are counts of the requests due in the window. Sent is the sum of Class.
@@ -47,6 +56,15 @@ type Counts struct {
 	Coalesced  int64 // OK, with several responses received together
 	OtherIDs   int64 // whose reply has another id
 	Unnamed    int64 // whose reply does not name its model
+	// Of OK requests with text: how many the server counted the tokens of, and how many have their events
+	// for it; the tokens by its usage, and those that were visible; tokens after the first, and the time
+	// from the first token to the last, ns.
+	// InOneEvent counts those whose text came in one event although it has several tokens.
+	FromUsage, FromEvents     int64
+	InOneEvent                int64
+	UsedTokens, VisibleTokens int64
+	DecodeTokens, DecodeTime  int64
+	CachedTokens, CachedOf    int64 // cached tokens of prompts, and tokens of the same prompts
 	// Sequences counts sequences whose last request was OK; StepsDropped counts requests never sent
 	// because an earlier one of their sequence failed.
 	Sequences, StepsDropped int64
@@ -57,6 +75,8 @@ type Counts struct {
 type PlayerCounts struct {
 	Planned      int64 // due in the window: sent and dropped
 	DroppedPool  int64 // no slot was free
+	DroppedLate  int64 // of DroppedPool: those that a client on time may not have dropped
+	DroppedMore  int64 // by how many more a client on time may have dropped
 	DroppedStop  int64 // the node ended before a slot was free
 	Offered      int64 // duration of the schedule's arrivals, ns; 0: unknown
 	PeakInFlight int64 // maximum of concurrent requests; 0: unknown. Merge takes the larger
@@ -72,6 +92,9 @@ func (c *Counts) OK() int64 { return c.Class[backends.OK] }
 // Stopped returns the number of requests that the client cancelled at the end of the drain or at an
 // interrupt.
 func (c *Counts) Stopped() int64 { return c.Class[backends.Stopped] }
+
+// ByUs returns the number of requests that the client closed as the plan wants.
+func (c *Counts) ByUs() int64 { return c.Class[backends.Closed] }
 
 // Failed returns the number of requests that count as errors.
 func (c *Counts) Failed() (n int64) {
@@ -90,6 +113,8 @@ type Flow struct {
 	EndedSequences              int64
 	GoodCompleted               int64
 	BytesSent, BytesReceived    int64
+	InputTokens, OutputTokens   int64
+	NoInput, NoOutput           int64 // OK ones with an unknown number of tokens
 }
 
 // finished is a request that has ended, with the facts that are the same for all aggregates.
@@ -100,6 +125,11 @@ type finished struct {
 	endedAt        int64 // completion since hold began
 	good           bool  // for goodput
 	partial        *partialRequest
+	delay          delay.Delay
+	side           side        // set in which it is counted
+	visible        int64       // see visibleTokens
+	mayTimeOut     bool        // it was answered, and on time may have taken longer than the timeout
+	gaps           *stats.Dist // times between its responses; nil: they are in Events and partial
 }
 
 // count adds x to the requests due in the window.
@@ -112,7 +142,7 @@ func (a *Aggregate) count(x *finished) {
 	if s.Flags&backends.Coalesced != 0 && s.Class == backends.OK {
 		a.Coalesced++
 	}
-	a.Class[s.Class]++
+	a.Class[x.class()]++
 	if s.Flags&backends.Resent != 0 {
 		a.Reconnects++
 	}
@@ -132,48 +162,61 @@ func (a *Aggregate) count(x *finished) {
 	if a.First == 0 || s.Due < a.First {
 		a.First = s.Due
 	}
-	if s.Class != backends.Stopped { // cancelled by the client: no completion
+	if s.Class != backends.Stopped && s.Class != backends.Closed { // cancelled by the client: no completion
 		a.Last = max(a.Last, x.ended)
 	}
 	if s.Class.Failed() && len(s.Note) > 0 {
 		a.keepExample(s)
 	}
+	a.countTokens(x)
 	for _, i := range a.kept {
 		if i == responseGap {
 			a.addGaps(x)
-		} else if v, ok := extracts[i].value(s); ok {
+		} else if v, ok := x.value(i); ok {
 			a.dists[i].Add(v)
 		}
 	}
 }
 
-// addGaps adds the times between the responses of s, including those that came in earlier parts.
-func (a *Aggregate) addGaps(s *finished) {
-	if !answered(s.Sample) {
-		return
+// addGaps adds the times between the responses of x.
+func (a *Aggregate) addGaps(x *finished) {
+	switch d := &a.dists[responseGap]; {
+	case !answered(x.Sample):
+	case x.gaps != nil:
+		d.Merge(x.gaps.Map(func(v int64) int64 { return x.shift(responseGap, v) }))
+	default:
+		x.gapsTo(d)
 	}
-	last, d := int64(0), &a.dists[responseGap]
-	if s.partial != nil {
-		d.Merge(&s.partial.gaps)
-		last = s.partial.last
+}
+
+// gapsTo adds the times between the responses to d, including those that came in earlier parts.
+func (x *finished) gapsTo(d *stats.Dist) {
+	last := int64(0)
+	if x.partial != nil {
+		d.Merge(&x.partial.gaps)
+		last = x.partial.last
 	}
-	addGaps(d, last, s.Events)
+	addGaps(d, last, x.Events)
 }
 
 // moreMismatches limits the distinct texts of mismatching replies that are kept besides the first.
 const moreMismatches = 4
 
-// keepExample keeps the first text of a class. Of mismatching replies a few more are kept, each
-// with its row.
+// keepExample keeps the first text of a class, and one of each of a few further causes. Of mismatching
+// replies a few distinct texts are kept, each with its row.
 func (a *Aggregate) keepExample(s *backends.Sample) {
 	if s.Class != backends.Mismatch {
-		if a.Examples[s.Class] == "" {
-			a.Examples[s.Class] = string(s.Note)
-		}
+		addCause(a, s.Class, s.Note)
 		return
 	}
+	// the row that was answered wrongly, or with batches the number of the batch
 	var space [backends.NoteSize + 32]byte
-	a.addMismatch(mismatchText(space[:0], s))
+	text := append(space[:0], "row "...)
+	if s.Items > 1 {
+		text = append(space[:0], "batch "...)
+	}
+	text = strconv.AppendUint(text, uint64(s.Row), 10)
+	a.addMismatch(append(append(text, ": "...), s.Note...))
 }
 
 // addMismatch keeps a distinct text of a mismatching reply.
@@ -185,17 +228,6 @@ func (a *Aggregate) addMismatch(text []byte) {
 	case !is(*first) && len(a.Mismatches) < moreMismatches && !slices.ContainsFunc(a.Mismatches, is):
 		a.Mismatches = append(slices.Clip(a.Mismatches), string(text))
 	}
-}
-
-// mismatchText names the row that was answered wrongly, and the difference. With batches it gives
-// the number of the batch.
-func mismatchText(b []byte, s *backends.Sample) []byte {
-	what := "row "
-	if s.Items > 1 {
-		what = "batch "
-	}
-	b = strconv.AppendUint(append(b, what...), uint64(s.Row), 10)
-	return append(append(b, ": "...), s.Note...)
 }
 
 // countFlow adds x to the completions in the window.
@@ -218,10 +250,12 @@ func (a *Aggregate) countFlow(x *finished) {
 	}
 	a.Items += int64(s.Items)
 	a.Responses += int64(s.Responses)
+	a.countTokenFlow(s)
 }
 
 // Merge adds o, which must cover other requests and another period.
 func (a *Aggregate) Merge(o *Aggregate) {
+	a.mergeSets(o)
 	a.Closed, a.HasGoodput = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput
 	sums := a.sums()
 	for i, n := range o.sums() {
@@ -235,8 +269,11 @@ func (a *Aggregate) Merge(o *Aggregate) {
 		a.Class[i] += n
 		if text := o.Examples[i]; text != "" && backends.ErrorClass(i) == backends.Mismatch {
 			a.addMismatch([]byte(text))
-		} else if a.Examples[i] == "" {
-			a.Examples[i] = text
+		} else if text != "" {
+			addCause(a, backends.ErrorClass(i), text)
+		}
+		for _, text := range o.Causes[i] {
+			addCause(a, backends.ErrorClass(i), text)
 		}
 	}
 	for _, text := range o.Mismatches {
@@ -254,22 +291,22 @@ func (a *Aggregate) Merge(o *Aggregate) {
 // sums returns what Merge adds.
 func (a *Aggregate) sums() []*int64 {
 	return []*int64{
-		&a.Window, &a.Sent, &a.Reconnects, &a.Ahead, &a.Good, &a.Coalesced, &a.OtherIDs, &a.Unnamed,
-		&a.Sequences, &a.StepsDropped, &a.Planned, &a.DroppedPool, &a.DroppedStop, &a.Offered,
+		&a.Window, &a.Paused, &a.Sent, &a.Reconnects, &a.Ahead, &a.Good, &a.Coalesced, &a.OtherIDs,
+		&a.Unnamed, &a.Sequences, &a.StepsDropped, &a.Planned, &a.DroppedPool,
+		&a.DroppedLate, &a.DroppedMore, &a.DroppedStop, &a.Offered,
 		&a.Completed, &a.GoodCompleted, &a.EndedSequences, &a.Items, &a.Unsized, &a.Responses,
-		&a.BytesSent, &a.BytesReceived,
+		&a.BytesSent, &a.BytesReceived, &a.InputTokens, &a.OutputTokens, &a.NoInput, &a.NoOutput,
+		&a.FromUsage, &a.FromEvents, &a.InOneEvent, &a.UsedTokens, &a.VisibleTokens, &a.DecodeTokens, &a.DecodeTime,
+		&a.CachedTokens, &a.CachedOf,
 	}
 }
 
 // Dist returns the distribution of a row From Sample in its own unit (ns for durations), nil for
 // any other row.
 func (a *Aggregate) Dist(row *metric.Row) *stats.Dist {
-	i := extractOf(row.Name)
-	switch {
-	case i < 0:
+	i := distOf(row.Name, a.Closed)
+	if i < 0 {
 		return nil
-	case a.Closed && i == serviceTime:
-		i = latency
 	}
 	return &a.dists[i]
 }
@@ -287,11 +324,23 @@ func (a *Aggregate) Denominator(row *metric.Row) int64 {
 	switch row.Name {
 	case metric.CoalescedRatio:
 		return a.OK()
-	case metric.DroppedRatio, metric.GoodputRatio:
+	case metric.DroppedRatio:
 		return a.Planned
+	case metric.GoodputRatio:
+		return a.plannedJudged()
+	}
+	if strings.HasPrefix(row.Name, "errors.") {
+		return a.judged()
 	}
 	return a.Sent
 }
+
+// judged returns the number of requests sent that can be errors or not: one that the client closed as
+// planned is neither.
+func (a *Aggregate) judged() int64 { return a.Sent - a.ByUs() }
+
+// plannedJudged is judged with the requests that were due and never sent.
+func (a *Aggregate) plannedJudged() int64 { return a.Planned - a.ByUs() }
 
 // LeafValue returns the value of any leaf measured here in base units, as used for stability
 // windows.
@@ -307,9 +356,9 @@ func (a *Aggregate) LeafValue(l metric.Leaf) (float64, bool) {
 	return v, ok
 }
 
-// Above counts, among the n values of a row From Sample, those larger than limit, in the row's base
-// unit. ok is false if the row has no distribution here.
-func (a *Aggregate) Above(row *metric.Row, limit float64) (over, n int64, ok bool) {
+// Exceeding counts, among the n values of a row From Sample, those larger than limit or, with equal, as
+// large; limit is in the row's base unit. ok is false if the row has no distribution here.
+func (a *Aggregate) Exceeding(row *metric.Row, limit float64, equal bool) (over, n int64, ok bool) {
 	d := a.Dist(row)
 	if d == nil {
 		return 0, 0, false
@@ -317,11 +366,7 @@ func (a *Aggregate) Above(row *metric.Row, limit float64) (over, n int64, ok boo
 	if row.Dim == metric.Duration {
 		limit *= nsPerSecond
 	}
-	whole := math.Round(limit)
-	if math.Abs(limit-whole) > 1e-3 { // else the fraction is the rounding error of 0.0312 × 10⁹
-		whole = math.Floor(limit)
-	}
-	return d.Above(int64(min(max(whole, math.MinInt64), math.MaxInt64/2))), d.N(), true
+	return d.Exceeding(limit, equal), d.N(), true
 }
 
 // statistic returns one statistic of d in d's own unit, false without values.
@@ -349,12 +394,28 @@ func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
 	return 0, false
 }
 
-// LateLimit returns the send delay, in ns, from which a request counts as late: 1 ms, or 1 % of the
-// median service time if that is longer.
-func (a *Aggregate) LateLimit() int64 {
-	median, _ := a.dists[serviceTime].Rank(50)
-	return max(int64(1e6), median/100)
+// medianService returns the median service time, ns; 0: unknown.
+func (a *Aggregate) medianService() int64 {
+	i := serviceTime
+	if a.Closed {
+		i = latency
+	}
+	median, _ := a.dists[i].Rank(50)
+	return median
 }
 
-// Late counts the requests whose send delay exceeds LateLimit.
-func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.LateLimit()) }
+// LateLimit returns the send delay, in ns, from which a request is late: least, or 1 % of the median
+// service time if that is longer.
+func (a *Aggregate) LateLimit(least time.Duration) int64 {
+	return max(int64(least), a.medianService()/100)
+}
+
+// Blurred reports whether the client itself sent more than delay.BlurShare of the requests late, by over
+// LateLimit(least): metrics without a bound then say nothing.
+func (a *Aggregate) Blurred(least time.Duration) bool {
+	own := &a.dists[clientDelay]
+	return !a.Closed && float64(own.Above(a.LateLimit(least))) > delay.BlurShare*float64(own.N())
+}
+
+// Late counts the late requests of the rows late.*, whose least limit no plan changes.
+func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.LateLimit(time.Millisecond)) }

@@ -67,9 +67,9 @@ func newSeries(e Every, p Breakdown, template template) *series {
 		}
 	}
 	for _, row := range e.Rows {
-		i := extractOf(row.Name)
-		if template.closed && i == serviceTime {
-			i = latency
+		i := distOf(row.Name, template.closed)
+		if row.Name == metric.Interactivity {
+			i = perToken
 		}
 		if i >= 0 && !slices.Contains(s.template.kept, i) {
 			s.template.kept = append(s.template.kept, i)
@@ -100,8 +100,7 @@ func (s *series) windowAt(t int64) *Aggregate {
 		s.windows = append(s.windows, nil)
 	}
 	if s.windows[n] == nil {
-		s.windows[n] = s.template.newAggregate()
-		s.windows[n].Window = s.length
+		s.windows[n] = s.emptyWindow()
 	}
 	return s.windows[n]
 }
@@ -113,12 +112,12 @@ func (s *series) fold(x *finished) {
 	}
 	if x.due {
 		if a := s.windowAt(x.dueAt); a != nil {
-			a.count(x)
+			a.addDue(x)
 		}
 	}
 	if x.completed {
 		if a := s.windowAt(x.endedAt); a != nil {
-			a.countFlow(x)
+			a.addCompleted(x)
 		}
 	}
 }
@@ -145,8 +144,13 @@ func (s *series) packComplete(settled int64) {
 // CompleteSeries returns the windows of Config.Every[i] that are complete, oldest first.
 func (f *Folder) CompleteSeries(i int) Series {
 	s := f.series[i]
+	return s.between(0, s.packed)
+}
+
+// between returns the windows from number from to before number to.
+func (s *series) between(from, to int) Series {
 	out := Series{From: s.spans[0].From}
-	for n := range s.packed {
+	for n := from; n < to; n++ {
 		out.Windows = append(out.Windows, s.window(n))
 	}
 	return out
@@ -156,14 +160,10 @@ func (f *Folder) CompleteSeries(i int) Series {
 // still wait for replies, oldest first.
 func (f *Folder) OpenSeries(i int, by int64) Series {
 	s := f.series[i]
-	out := Series{From: s.spans[0].From}
-	for n := s.packed; n < MaxWindows; n++ {
-		if to := s.windowSpan(n).To; to > by || to > s.spans[len(s.spans)-1].To {
-			break
-		}
-		out.Windows = append(out.Windows, s.window(n))
+	n := s.packed
+	for by = min(by, s.spans[len(s.spans)-1].To); n < MaxWindows && s.windowSpan(n).To <= by; n++ {
 	}
-	return out
+	return s.between(s.packed, n)
 }
 
 // SeriesCount returns the number of windows of Config.Every[i] in a hold window of the given length
@@ -180,13 +180,19 @@ func (f *Folder) SeriesCount(i int, hold int64) (n int) {
 func (s *series) window(n int) SeriesWindow {
 	at := s.windowSpan(n)
 	w := SeriesWindow{From: at.From, To: at.To}
-	if n < len(s.windows) && s.windows[n] != nil {
+	if n < len(s.windows) {
 		w.Aggregate = s.windows[n]
-	} else {
-		w.Aggregate = s.template.newAggregate()
-		w.Aggregate.Window = s.length
+	}
+	if w.Aggregate == nil {
+		w.Aggregate = s.emptyWindow()
 	}
 	return w
+}
+
+func (s *series) emptyWindow() *Aggregate {
+	a := s.template.newAggregate()
+	a.Window = s.length
+	return a
 }
 
 // finish returns the complete windows of a hold window of the given length in ns, including empty
@@ -213,6 +219,10 @@ func (s *series) finish(hold int64) Series {
 func (a *Aggregate) packDists() {
 	for _, i := range a.kept {
 		a.dists[i].Pack()
+	}
+	if a.low != nil {
+		a.low.packDists()
+		a.high.packDists()
 	}
 }
 

@@ -1,10 +1,12 @@
 package measure
 
 import (
+	"cmp"
 	"math"
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 	"github.com/sluice-bench/sluice/executor/stats"
 )
 
@@ -20,13 +22,21 @@ type Config struct {
 	HoldEnd  func() int64
 	InFlight func() int64 // number of requests in flight, for slices and progress
 	Slice    int64        // length of a slice, ns; 0: 1 s. It doubles whenever a node has more than 3,600
+	Length   int64        // of hold, ns, as far as it is known before; 0: it is not
 	Windows  Windows
 	Breakdown
 	// Settled returns a time such that all samples due before it have been handed over (drive's
 	// Control.OldestDue.Load); 0: unknown. Windows that end before it are packed.
 	Settled func() int64
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
-	Sink    Sink // may be nil
+	Tokens  bool // replies may be generated text
+	// Timeout is the shortest timeout of a request, ns; 0: none.
+	Timeout int64
+	// Client knows when this client was late or stood still, and Log is the player's in it; both nil:
+	// it is taken to be on time.
+	Client *delay.Client
+	Log    *delay.Log
+	Sink   Sink // may be nil
 }
 
 // Progress is the state that a progress display shows. It is immutable once published.
@@ -46,24 +56,36 @@ type Total struct {
 	Aggregate *Aggregate
 	Scopes    []*Aggregate // by index into Config.Scopes
 	Series    []Series     // by index into Config.Every
+	Timelines []Timeline   // by index into Config.Timed
 	Slices    []Slice
+	Steady    Span   // of scopes that are steady, ns since hold began; empty: there is none
+	NotSteady string // why there is none, where a scope is
+	steady    *steadiness
 }
 
 // Folder folds finished samples of one node. All methods but Progress must be called by one
 // goroutine.
 type Folder struct {
-	c        Config
-	template template
-	hold     *Aggregate
-	scopes   *scopeSums // nil without scopes
-	ramp     Aggregate  // requests outside the unscoped numbers; sums only
-	series   []*series
-	bounds   []bound
-	slices   *slicer // nil until hold began
-	partials partialRequests
-	windows  *windows // nil without Config.Windows or until hold began
-	last     int64    // time of the previous drain
-	sinkErr  error
+	c         Config
+	template  template
+	hold      *Aggregate
+	scopes    *scopeSums // nil without scopes
+	ramp      Aggregate  // requests outside the unscoped numbers; sums only
+	series    []*series
+	timelines []*timeline
+	steady    *steadiness // nil: no scope is steady
+	bounds    []bound
+	slices    *slicer // nil until hold began
+	partials  partialRequests
+	windows   *windows // nil without Config.Windows or until hold began
+	last      int64    // time of the previous drain
+	settled   int64    // all requests due before it have been counted, run clock; 0: unknown
+	sinkErr   error
+
+	pending    []*pendingRequest
+	known      int64 // until when Client is up to date, run clock
+	median     int64 // service time so far, ns
+	delaySlice int64 // length of a slice of delays, ns
 
 	progress   atomic.Pointer[Progress]
 	recent     stats.Dist // latencies since the last Progress
@@ -78,17 +100,22 @@ func New(c Config) *Folder {
 	}
 	template := template{closed: c.Closed, goodput: c.Goodput != nil}
 	for i := range extracts {
-		if !c.Closed || i < closedLoop {
+		ofTokens := i >= firstOfTokens && i < endOfTokens
+		if (!c.Closed || i < closedLoop) && (c.Tokens || !ofTokens) && i != chunkGap {
 			template.kept = append(template.kept, i)
 		}
 	}
 	f := &Folder{
 		c: c, hold: template.newAggregate(), scopes: newScopeSums(c.Breakdown, template), template: template,
-		bounds: newBounds(c.Goodput),
+		bounds: newBounds(c.Goodput), delaySlice: delay.SliceLength(0),
 	}
 	for _, e := range c.Every {
 		f.series = append(f.series, newSeries(e, c.Breakdown, template))
 	}
+	for _, t := range c.Timed {
+		f.timelines = append(f.timelines, newTimeline(t, c.Breakdown, template, c.Length))
+	}
+	f.steady = newSteadiness(c.Breakdown, template, c.Length)
 	f.progress.Store(&Progress{})
 	return f
 }
@@ -99,6 +126,9 @@ func (f *Folder) Drain(now int64) (folded int) {
 	settled := f.c.Settled() // before the rings are emptied, so that they contain all samples due before it
 	start, end := f.window()
 	f.begin(start, min(now, end-1))
+	if f.known = now; f.c.Client != nil {
+		f.c.Client.Update(now)
+	}
 	for i := range f.c.Rings.lanes {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
@@ -126,9 +156,14 @@ func (f *Folder) Drain(now int64) (folded int) {
 		f.windows.advance(f.last, now, end)
 	}
 	if start != 0 {
+		if len(f.pending) > 0 {
+			f.release(now, start, end)
+			settled = min(settled, f.oldestPending())
+		}
 		for _, s := range f.series {
 			s.packComplete(settled - start)
 		}
+		f.settled = settled
 	}
 	f.publish(now)
 	f.last = now
@@ -150,7 +185,7 @@ func (f *Folder) begin(start, t int64) {
 		return
 	}
 	if f.slices == nil {
-		f.slices = newSlicer(start, f.c.Slice)
+		f.slices = &slicer{start: start, width: f.c.Slice}
 		if f.c.Windows.Keep > 0 {
 			f.windows = f.newWindows(start)
 		}
@@ -180,14 +215,18 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	x := finished{
 		Sample: s, due: s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end,
 		completed: ended >= start && ended < end, dueAt: s.Due - start, ended: ended, endedAt: ended - start,
-		good: f.bounds != nil && good(f.bounds, s), partial: f.partials.take(s),
+		partial: f.partials.take(s), delay: f.delayOf(s, ended),
 	}
+	if s.FirstToken != 0 {
+		x.visible = x.visibleTokens()
+	}
+	x.good = f.bounds != nil && good(f.bounds, &x)
 	if x.due {
-		f.aggregateAt(x.dueAt).count(&x)
+		f.aggregateAt(x.dueAt).addDue(&x)
 		f.slices.sent(s.Due)
 	}
 	if x.completed {
-		f.aggregateAt(x.endedAt).countFlow(&x)
+		f.aggregateAt(x.endedAt).addCompleted(&x)
 		f.slices.completed(s, ended)
 	}
 	if f.scopes != nil {
@@ -196,8 +235,17 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	for _, e := range f.series {
 		e.fold(&x)
 	}
+	for _, t := range f.timelines {
+		t.fold(&x)
+	}
+	if f.steady != nil {
+		f.steady.fold(&x, cmp.Or(s.SendStart, s.Due)-start, min(ended, end)-start)
+	}
 	if f.windows != nil {
 		f.windows.fold(&x)
+	}
+	if !x.delay.IsZero() {
+		f.postpone(&x)
 	}
 	f.partials.recycle(x.partial)
 }
@@ -231,6 +279,7 @@ func (f *Folder) publish(now int64) {
 	l.P50, _ = f.recent.Rank(50)
 	l.P99, _ = f.recent.Rank(99)
 	f.progress.Store(l)
+	f.setService(f.hold.medianService())
 	f.recent.Reset()
 	f.recentOK, f.progressAt = 0, now
 }
@@ -282,6 +331,7 @@ func (f *Folder) Finish(now int64) Total {
 		end = max(f.hold.Last, f.ramp.Last)
 	}
 	t.From, t.To = start, max(start, min(end, now))
+	f.release(math.MaxInt64, start, end)
 	length := t.To - t.From
 	t.Slices = f.slices.finish(t.To)
 	f.hold.Window = lengthOf(f.c.Holds, length)
@@ -291,5 +341,13 @@ func (f *Folder) Finish(now int64) Total {
 	for _, s := range f.series {
 		t.Series = append(t.Series, s.finish(length))
 	}
+	for _, s := range f.timelines {
+		t.Timelines = append(t.Timelines, s.finish(length))
+	}
+	if t.steady = f.steady; t.steady != nil {
+		t.steady.hold, t.steady.start, t.steady.client = length, start, f.c.Client
+		t.setSteady(Span{0, length})
+	}
+	f.finishPauses(&t)
 	return t
 }

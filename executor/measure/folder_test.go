@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -186,8 +187,8 @@ func TestLateLimitGrowsWithServiceTime(t *testing.T) {
 	n.done(20, 30, late(3))
 	n.done(21, 30, late(4))
 	n.done(22, 30, late(5))
-	if a := n.Finish(n.start + 1000*ms).Aggregate; a.Late() != 1 || a.LateLimit() != 4*ms {
-		t.Errorf("late = %d beyond %d ns", a.Late(), a.LateLimit())
+	if a := n.Finish(n.start + 1000*ms).Aggregate; a.Late() != 1 || a.LateLimit(time.Millisecond) != 4*ms {
+		t.Errorf("late = %d beyond %d ns", a.Late(), a.LateLimit(time.Millisecond))
 	}
 }
 
@@ -268,7 +269,11 @@ func TestLive(t *testing.T) {
 }
 
 func TestFoldDoesNotAllocate(t *testing.T) {
-	n := newNode(t, Config{Windows: Windows{Length: 1 << 40, Keep: 3}})
+	latency, _ := catalogue(t).Row("latency")
+	n := newNode(t, Config{
+		Windows: Windows{Length: 1 << 40, Keep: 3}, Length: 1 << 46,
+		Breakdown: Breakdown{Timed: []Timed{{Scope: -1, Rows: []*metric.Row{latency}}}},
+	})
 	now := int64(0)
 	repeat := func() {
 		for range 32 {
@@ -294,6 +299,9 @@ func BenchmarkFold(b *testing.B) {
 		"every": {Breakdown: Breakdown{Every: []Every{{
 			Length: 1 << 40, Scope: -1,
 			Rows: []*metric.Row{latency},
+		}}}},
+		"timed": {Length: 1 << 46, Breakdown: Breakdown{Timed: []Timed{{
+			Scope: -1, Rows: []*metric.Row{latency},
 		}}}},
 	} {
 		b.Run(name, func(b *testing.B) {

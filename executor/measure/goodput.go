@@ -23,7 +23,7 @@ func Bindable(row *metric.Row) bool {
 
 // bound is a Bound prepared for folding.
 type bound struct {
-	value   func(*backends.Sample) (int64, bool)
+	row     int   // of extracts
 	limit   int64 // in the sample's unit
 	atLeast bool  // the value must be at least limit
 }
@@ -36,7 +36,7 @@ func newBounds(list []Bound) []bound {
 			unit = nsPerSecond
 		}
 		out = append(out, bound{
-			value: extracts[extractOf(b.Row.Name)].value, atLeast: b.Row.Better == metric.Higher,
+			row: extractOf(b.Row.Name), atLeast: b.Row.Better == metric.Higher,
 			limit: int64(math.Round(b.Limit * unit)), // 0.0312 × 10⁹ is not always an integer
 		})
 	}
@@ -45,13 +45,13 @@ func newBounds(list []Bound) []bound {
 
 // good reports whether a request is OK and within every bound. A request without a value for a
 // bound is not good.
-func good(bounds []bound, s *backends.Sample) bool {
-	if s.Class != backends.OK {
+func good(bounds []bound, x *finished) bool {
+	if x.Class != backends.OK {
 		return false
 	}
 	for i := range bounds {
 		b := &bounds[i]
-		v, ok := b.value(s)
+		v, ok := x.value(b.row)
 		if !ok || !b.atLeast && v > b.limit || b.atLeast && v < b.limit {
 			return false
 		}

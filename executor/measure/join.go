@@ -1,22 +1,21 @@
 package measure
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // AddRepeat adds another repeat of the same node: sums are added, distributions pooled, windows and
-// slices appended with the number of their repeat. It is associative. o must not be used
-// afterwards.
+// slices appended with the number of their repeat. Parts of hold are not joined: repeats are independent of
+// each other, and the parts of one are not. It is associative. o must not be used afterwards.
 func (t *Total) AddRepeat(o *Total, repeat int) {
 	if t.Aggregate == nil {
 		t.Aggregate = &Aggregate{}
 		t.From, t.To = o.From, o.To
 	}
 	t.Aggregate.Merge(o.Aggregate)
-	for i, a := range o.Scopes {
-		if i == len(t.Scopes) {
-			t.Scopes = append(t.Scopes, &Aggregate{})
-		}
-		t.Scopes[i].Merge(a)
-	}
+	t.NotSteady = cmp.Or(t.NotSteady, o.NotSteady)
+	t.Scopes = mergeScopes(t.Scopes, o.Scopes)
 	for i, s := range o.Series {
 		if i == len(t.Series) {
 			t.Series = append(t.Series, Series{From: s.From, To: s.To})
@@ -27,6 +26,17 @@ func (t *Total) AddRepeat(o *Total, repeat int) {
 		s.Repeat = repeat
 		t.Slices = append(t.Slices, s)
 	}
+}
+
+// mergeScopes merges the aggregates of other scopes into those of the same index, and returns these.
+func mergeScopes(scopes, other []*Aggregate) []*Aggregate {
+	for i, a := range other {
+		if i == len(scopes) {
+			scopes = append(scopes, &Aggregate{})
+		}
+		scopes[i].Merge(a)
+	}
+	return scopes
 }
 
 func (s *Series) addRepeat(o Series, repeat int) {
@@ -47,4 +57,8 @@ func (t *Total) KeepWithin(from, to int64) {
 			func(w SeriesWindow) bool { return w.From < from || w.To > to })
 		s.From, s.To = max(s.From, from), min(s.To, to)
 	}
+	for i := range t.Timelines {
+		t.Timelines[i].keepWithin(from, to)
+	}
+	t.setSteady(Span{from, to})
 }

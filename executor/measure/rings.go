@@ -18,10 +18,7 @@ const (
 // Rings hands samples over; a lane is room for one request at a time. Each lane has one ring of
 // finished samples and one of empty ones, each with a single producer and a single consumer. Rings
 // implements drive's Handoff. It does not lock, block or allocate after NewRings.
-type Rings struct {
-	lanes   []lane
-	perLane int
-}
+type Rings struct{ lanes []lane }
 
 // lane holds the rings of one lane. Producer and consumer: full lane → folder, empty folder → pacer
 // or lane. An unused buffer is taken only if no used one has come back, so that only as many are in
@@ -31,15 +28,6 @@ type lane struct {
 	unused      []backends.Sample // used by the caller of Get
 	// eventBuffers carry events of unfinished requests: lane → full, folder → eventBuffers.
 	eventBuffers ring
-}
-
-// eventBufferCount returns the number of buffers of a lane for parts of requests: 4 MB of events in
-// all, and on one lane no more than come between two drains from the fastest stream.
-func eventBufferCount(lanes, events int) int {
-	if events == 0 {
-		return 0
-	}
-	return max(min((1<<18)/(lanes*events), (16<<10)/events), 2)
 }
 
 // NewRings makes buffers for lanes lanes. perLane 0 divides the budget of 16 Ki samples per node,
@@ -53,8 +41,13 @@ func NewRings(lanes, perLane, events int) *Rings {
 		}
 		perLane = min(max(samples/max(lanes, 1), minPerLane), maxPerLane)
 	}
-	parts := eventBufferCount(lanes, events)
-	r := &Rings{lanes: make([]lane, lanes), perLane: perLane}
+	parts := 0 // buffers of a lane for parts of requests
+	if events > 0 {
+		// 4 MB of events in all, and on one lane no more than come between two drains from the fastest
+		// stream
+		parts = max(min((1<<18)/(lanes*events), (16<<10)/events), 2)
+	}
+	r := &Rings{lanes: make([]lane, lanes)}
 	for i := range r.lanes {
 		l := &r.lanes[i]
 		l.full.init(perLane + parts)

@@ -21,8 +21,8 @@ func TestRingsBudget(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(strconv.Itoa(tt.lanes), func(t *testing.T) {
 			r := NewRings(tt.lanes, tt.perLane, 0)
-			if r.perLane != tt.want {
-				t.Errorf("perLane = %d, want %d", r.perLane, tt.want)
+			if got := len(r.lanes[0].unused); got != tt.want {
+				t.Errorf("%d samples a lane, want %d", got, tt.want)
 			}
 			last := tt.lanes - 1
 			for i := range tt.want {

@@ -22,6 +22,8 @@ type Scope struct {
 	Phase string
 	Spans []Span // ascending and disjoint; nil: all of hold
 	Entry int    // Sample.Entry; -1: all
+	// Steady says that the scope is the steady span of hold, which is found when hold is over.
+	Steady bool
 }
 
 // Breakdown lists what is measured besides the whole hold window. The zero Breakdown adds nothing.
@@ -33,6 +35,8 @@ type Breakdown struct {
 	Scopes []Scope
 	// Every lists the windows for assertions, reported in Total.Series in this order.
 	Every []Every
+	// Timed lists what is kept in equal parts of its time, reported in Total.Timelines in this order.
+	Timed []Timed
 	// Goodput lists the conditions of a good request; nil: none is good.
 	Goodput []Bound
 }
@@ -82,7 +86,7 @@ func newScopeSums(p Breakdown, template template) *scopeSums {
 		c := piece{Span: Span{edges[i], edges[i+1]}, scopesByEntry: make(scopesByEntry, entries+1)}
 		c.hold = p.Holds == nil || covers(p.Holds, c.From)
 		for k, s := range p.Scopes {
-			if s.Spans != nil && !covers(s.Spans, c.From) {
+			if s.Steady || s.Spans != nil && !covers(s.Spans, c.From) {
 				continue
 			}
 			for entry := range c.scopesByEntry {
@@ -100,12 +104,12 @@ func newScopeSums(p Breakdown, template template) *scopeSums {
 func (p *scopeSums) fold(s *finished) {
 	if s.due {
 		for _, k := range p.pieceAt(s.dueAt).of(s.Entry) {
-			p.scopes[k].count(s)
+			p.scopes[k].addDue(s)
 		}
 	}
 	if s.completed {
 		for _, k := range p.pieceAt(s.endedAt).of(s.Entry) {
-			p.scopes[k].countFlow(s)
+			p.scopes[k].addCompleted(s)
 		}
 	}
 }

@@ -21,6 +21,9 @@ type Slice struct {
 	// N counts the latencies behind P50, P99 and Max (ns); 0: unknown. A slice merged from two
 	// (long runs) has the larger of their percentiles: an upper bound.
 	N, P50, P99, Max int64
+	// Tokens counts those of the answers; Texts counts the times to the first token behind TTFT50 and
+	// TTFT99 (ns), for which the same holds.
+	Tokens, Texts, TTFT50, TTFT99 int64
 }
 
 // slicer keeps slices by index (t - start) / width. Only the newest two have a distribution: a
@@ -29,10 +32,9 @@ type slicer struct {
 	start, width int64
 	list         []Slice
 	dists        [2]stats.Dist // slice k has dists[k%2]
+	ttfts        [2]stats.Dist // times to the first token
 	newest       int           // newest slice with a distribution; the one before it has the other
 }
-
-func newSlicer(start, width int64) *slicer { return &slicer{start: start, width: width} }
 
 // sliceAt returns the slice that contains t and its index. It extends the list up to it, and halves
 // the list if that becomes too long.
@@ -72,6 +74,7 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 	slice.OK++
 	slice.Items += int64(x.Items)
 	slice.N++
+	slice.Tokens += max(tokensOf(x), 0)
 	v := ended - x.Due
 	slice.Max = max(slice.Max, v)
 	for s.newest < k {
@@ -79,6 +82,12 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 	}
 	if k >= s.newest-1 {
 		s.dists[k%2].Add(v)
+	}
+	if x.FirstToken == 0 {
+		return
+	}
+	if slice.Texts++; k >= s.newest-1 {
+		s.ttfts[k%2].Add(x.FirstToken - x.Due)
 	}
 }
 
@@ -95,14 +104,20 @@ func (s *slicer) advance(k int) {
 
 // storePercentiles writes the percentiles of slice k and resets its distribution.
 func (s *slicer) storePercentiles(k int) {
-	if k < 0 {
+	if k < 0 || k >= len(s.list) {
 		return
 	}
-	d := &s.dists[k%2]
+	slice := &s.list[k]
+	store(&s.dists[k%2], &slice.P50, &slice.P99)
+	store(&s.ttfts[k%2], &slice.TTFT50, &slice.TTFT99)
+}
+
+// store raises two percentiles to those of d, and resets it.
+func store(d *stats.Dist, p50, p99 *int64) {
 	if d.N() > 0 {
-		p50, _ := d.Rank(50)
-		p99, _ := d.Rank(99)
-		s.list[k].P50, s.list[k].P99 = max(p50, s.list[k].P50), max(p99, s.list[k].P99)
+		a, _ := d.Rank(50)
+		b, _ := d.Rank(99)
+		*p50, *p99 = max(*p50, a), max(*p99, b)
 	}
 	d.Reset()
 }
@@ -129,6 +144,8 @@ func (a Slice) merge(b Slice) Slice {
 		From: a.From, To: b.To, Sent: a.Sent + b.Sent, OK: a.OK + b.OK, Failed: a.Failed + b.Failed,
 		Items: a.Items + b.Items, InFlight: b.InFlight,
 		N: a.N + b.N, P50: max(a.P50, b.P50), P99: max(a.P99, b.P99), Max: max(a.Max, b.Max),
+		Tokens: a.Tokens + b.Tokens, Texts: a.Texts + b.Texts, TTFT50: max(a.TTFT50, b.TTFT50),
+		TTFT99: max(a.TTFT99, b.TTFT99),
 	}
 }
 

@@ -41,7 +41,7 @@ func TestSlices(t *testing.T) {
 
 // A silent stretch, a straggler folded late, and a slice longer ago than that.
 func TestSlicesGapsAndStragglers(t *testing.T) {
-	s := newSlicer(0, 10)
+	s := &slicer{start: 0, width: 10}
 	add := func(due, end int64) { s.completed(&backends.Sample{Due: due}, end) }
 	add(0, 5)
 	add(68, 75) // slices 1 to 6 are silent
@@ -63,7 +63,7 @@ func TestSlicesGapsAndStragglers(t *testing.T) {
 // A run of four hours has at most 3,600 slices, and loses no request of them.
 func TestSlicesCoarsen(t *testing.T) {
 	const second, hours = int64(1e9), 4 * 3600
-	s := newSlicer(0, second)
+	s := &slicer{start: 0, width: second}
 	for i := range int64(hours) {
 		s.sent(i * second)
 		s.completed(&backends.Sample{Due: i * second, Items: 2}, i*second+1+i%100)

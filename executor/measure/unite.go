@@ -18,6 +18,13 @@ func (t *Total) MergeShard(o *Total) {
 	for i := range o.Series {
 		t.Series[i].mergeShard(o.Series[i])
 	}
+	for i := range o.Timelines {
+		t.Timelines[i].mergeShard(&o.Timelines[i])
+	}
+	if t.steady != nil && o.steady != nil {
+		t.steady.mergeShard(o.steady)
+		t.setSteady(Span{0, t.steady.hold})
+	}
 	for _, s := range o.Slices {
 		i := slices.IndexFunc(t.Slices, func(own Slice) bool {
 			return own.From == s.From && own.Repeat == s.Repeat

@@ -96,9 +96,9 @@ func (w *windows) windowAt(t int64) *Window {
 func (w *windows) fold(s *finished) {
 	if s.due {
 		if x := w.windowAt(s.Due); x != nil {
-			x.Due.count(s)
+			x.Due.addDue(s)
 			for _, k := range w.scopes.of(s.Entry) {
-				x.Scopes[k].count(s)
+				x.Scopes[k].addDue(s)
 			}
 		}
 	}
@@ -106,9 +106,9 @@ func (w *windows) fold(s *finished) {
 		return
 	}
 	if x := w.windowAt(s.ended); x != nil {
-		x.Due.countFlow(s)
+		x.Due.addCompleted(s)
 		for _, k := range w.scopes.of(s.Entry) {
-			x.Scopes[k].countFlow(s)
+			x.Scopes[k].addCompleted(s)
 		}
 		x.Completed.count(s)
 		x.Completed.countFlow(s)
@@ -140,12 +140,7 @@ func MergeWindows(list []*Window) (all *Aggregate, scopes []*Aggregate) {
 	all = &Aggregate{}
 	for _, w := range list {
 		all.Merge(w.Due)
-		for len(scopes) < len(w.Scopes) {
-			scopes = append(scopes, &Aggregate{})
-		}
-		for i, a := range w.Scopes {
-			scopes[i].Merge(a)
-		}
+		scopes = mergeScopes(scopes, w.Scopes)
 	}
 	return all, scopes
 }

@@ -4,10 +4,10 @@
 package observe
 
 import (
-	"bytes"
+	"bufio"
+	"fmt"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -15,20 +15,23 @@ import (
 // Client is a snapshot of this process. Unknown values are -1. A snapshot costs about 40 µs: take
 // one at the edges of a phase, not per request.
 type Client struct {
-	At           int64 // run clock, ns
-	User, System int64 // CPU time so far, ns
-	PeakRSS      int64 // peak resident bytes so far
+	At      int64 // run clock, ns
+	CPU     int64 // CPU time so far, ns
+	PeakRSS int64 // peak resident bytes so far
 	// Starved is the time in which some runnable task of this machine or container waited for a
 	// CPU, in ns (pressure stall information).
 	Starved int64
+	// Stolen is the time that the hypervisor gave to others while CPUs of this machine had work; Ticks
+	// is the time of all its CPUs. Both in the kernel's ticks.
+	Stolen, Ticks int64
 }
 
 // ReadClient takes a snapshot; at is the current run clock.
 func ReadClient(at int64) Client { return readClient(at, "/proc") }
 
 func readClient(at int64, proc string) Client {
-	c := Client{At: at, PeakRSS: -1, Starved: -1}
-	c.User, c.System = cpuTime()
+	c := Client{At: at, CPU: cpuTime(), PeakRSS: -1, Starved: -1}
+	c.Stolen, c.Ticks = cpuTicks(proc + "/stat")
 	if text, err := os.ReadFile(proc + "/self/status"); err == nil {
 		c.PeakRSS = kilobytes(text, "VmHWM:")
 	}
@@ -40,25 +43,41 @@ func readClient(at int64, proc string) Client {
 
 // kilobytes reads a line "VmHWM: 123 kB" as bytes, -1 if there is none.
 func kilobytes(text []byte, key string) int64 {
-	for line := range bytes.Lines(text) {
-		if f := strings.Fields(string(line)); len(f) > 1 && f[0] == key {
-			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
-				return n << 10
-			}
-		}
+	_, value, _ := strings.Cut(string(text), key)
+	var n int64
+	if _, err := fmt.Sscan(value, &n); err != nil {
+		return -1
 	}
-	return -1
+	return n << 10
+}
+
+// cpuTicks reads the first line of /proc/stat, "cpu USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL GUEST …",
+// of which USER and NICE contain the guests; -1, -1 if it cannot. The lines after it grow with the machine.
+func cpuTicks(file string) (stolen, all int64) {
+	f, err := os.Open(file)
+	if err != nil {
+		return -1, -1
+	}
+	defer f.Close()
+	var name string
+	var n [8]int64
+	_, err = fmt.Fscan(bufio.NewReaderSize(f, 256), &name, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6],
+		&n[7])
+	if err != nil || name != "cpu" {
+		return -1, -1
+	}
+	for _, ticks := range n {
+		all += ticks
+	}
+	return n[7], all
 }
 
 // pressureTotal reads "some avg10=… total=45068762", in µs, as ns; -1 if it cannot.
 func pressureTotal(text []byte) int64 {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	if !bytes.HasPrefix(line, []byte("some ")) {
-		return -1
-	}
-	_, total, ok := bytes.Cut(line, []byte("total="))
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(total)), 10, 64)
-	if !ok || err != nil {
+	line, _, _ := strings.Cut(string(text), "\n")
+	_, total, _ := strings.Cut(line, "total=")
+	var n int64
+	if _, err := fmt.Sscan(total, &n); err != nil || !strings.HasPrefix(line, "some ") {
 		return -1
 	}
 	return n * int64(time.Microsecond)
@@ -66,31 +85,27 @@ func pressureTotal(text []byte) int64 {
 
 // Use is the consumption of this process between two snapshots. Unknown values are -1.
 type Use struct {
-	Wall         int64   // in ns
-	User, System int64   // in ns
-	Share        float64 // CPU time over the available CPU time
-	Memory       int64   // peak resident bytes so far
-	Starved      int64   // in ns
+	Wall    int64   // in ns
+	CPU     int64   // CPU time used, ns
+	Share   float64 // CPU time over the available CPU time
+	Memory  int64   // peak resident bytes so far
+	Starved int64   // in ns
+	Stolen  float64 // share of the time of the machine's CPUs; 0 if unknown
 }
 
 // Between returns the consumption from a to b of a process that may use cpus CPUs.
 func Between(a, b Client, cpus float64) Use {
 	u := Use{
-		Wall: b.At - a.At, User: increase(a.User, b.User), System: increase(a.System, b.System), Share: -1,
+		Wall: b.At - a.At, CPU: increase(a.CPU, b.CPU), Share: -1,
 		Memory: b.PeakRSS, Starved: increase(a.Starved, b.Starved),
 	}
-	if u.Wall > 0 && cpus > 0 && u.User >= 0 && u.System >= 0 {
-		u.Share = float64(u.User+u.System) / (float64(u.Wall) * cpus)
+	if u.Wall > 0 && cpus > 0 && u.CPU >= 0 {
+		u.Share = float64(u.CPU) / (float64(u.Wall) * cpus)
+	}
+	if ticks := increase(a.Ticks, b.Ticks); ticks > 0 {
+		u.Stolen = float64(max(increase(a.Stolen, b.Stolen), 0)) / float64(ticks)
 	}
 	return u
-}
-
-// CPU returns the CPU time used in ns, -1 if unknown.
-func (u Use) CPU() int64 {
-	if u.User < 0 || u.System < 0 {
-		return -1
-	}
-	return u.User + u.System
 }
 
 // increase returns b-a, -1 if either is unknown or the counter decreased.

@@ -29,9 +29,11 @@ func TestReadClientFiles(t *testing.T) {
 	root := tree(t, map[string]string{
 		"self/status":  "Name:\tsluice\nVmPeak:\t  99 kB\nVmHWM:\t  2048 kB\nVmRSS:\t  1024 kB\n",
 		"pressure/cpu": "some avg10=4.10 avg60=2.42 avg300=4.46 total=45068762\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+		"stat":         "cpu  100 1 20 800 7 2 30 40 11 0\ncpu0 100 1 20 800 7 2 30 40 11 0\nintr 9\n",
 	})
 	c := readClient(7, root)
-	if c.At != 7 || c.PeakRSS != 2<<20 || c.Starved != 45068762_000 {
+	if c.At != 7 || c.PeakRSS != 2<<20 || c.Starved != 45068762_000 || c.Stolen != 40 ||
+		c.Ticks != 1000 {
 		t.Errorf("snapshot = %+v", c)
 	}
 }
@@ -41,12 +43,12 @@ func TestReadClientWithoutFiles(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"nothing": {},
 		"nonsense": {
-			"self/status": "VmRSS:\nVmHWM: many kB\n", "pressure/cpu": "some total=\n",
+			"self/status": "VmRSS:\nVmHWM: many kB\n", "pressure/cpu": "some total=\n", "stat": "cpu a b c d e f g h i\n",
 		},
-		"old": {"pressure/cpu": "full avg10=0.00 total=3\n"},
+		"old": {"pressure/cpu": "full avg10=0.00 total=3\n", "stat": "cpu 1 2 3 4 5 6 7\n"},
 	} {
 		c := readClient(0, tree(t, files))
-		if c.PeakRSS != -1 || c.Starved != -1 {
+		if c.PeakRSS != -1 || c.Starved != -1 || c.Stolen != -1 || c.Ticks != -1 {
 			t.Errorf("%s: snapshot = %+v", name, c)
 		}
 	}
@@ -56,7 +58,7 @@ func TestReadClientWithoutFiles(t *testing.T) {
 func TestReadClientOfThisProcess(t *testing.T) {
 	a := ReadClient(0)
 	sink := 0
-	for b := a; b.User+b.System-a.User-a.System < 20e6; b = ReadClient(0) {
+	for b := a; b.CPU-a.CPU < 20e6; b = ReadClient(0) {
 		for i := range 1_000_000 {
 			sink += i * i
 		}
@@ -64,7 +66,7 @@ func TestReadClientOfThisProcess(t *testing.T) {
 	runtime.KeepAlive(sink)
 	b := ReadClient(50e6)
 	u := Between(a, b, 2)
-	if u.CPU() < 20e6 || u.Share < 0.2 || u.Memory < 1<<20 {
+	if u.CPU < 20e6 || u.Share < 0.2 || u.Memory < 1<<20 {
 		t.Errorf("use = %+v", u)
 	}
 	if got := AvailableCPUs(); got <= 0 || got > float64(runtime.NumCPU()) {
@@ -73,9 +75,9 @@ func TestReadClientOfThisProcess(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	a := Client{At: 1e9, User: 100, System: 50, PeakRSS: 10, Starved: 7}
-	b := Client{At: 3e9, User: 3e9 + 100, System: 4e8 + 50, PeakRSS: 20, Starved: 9}
-	want := Use{Wall: 2e9, User: 3e9, System: 4e8, Share: 0.85, Memory: 20, Starved: 2}
+	a := Client{At: 1e9, CPU: 150, PeakRSS: 10, Starved: 7, Stolen: 5, Ticks: 1000}
+	b := Client{At: 3e9, CPU: 34e8 + 150, PeakRSS: 20, Starved: 9, Stolen: 15, Ticks: 1400}
+	want := Use{Wall: 2e9, CPU: 34e8, Share: 0.85, Memory: 20, Starved: 2, Stolen: 0.025}
 	if diff := cmp.Diff(want, Between(a, b, 2)); diff != "" {
 		t.Error(diff)
 	}
@@ -86,16 +88,16 @@ func TestBetween(t *testing.T) {
 	}{
 		{"no time", a, a, 2},
 		{"no CPUs", a, b, 0},
-		{"unknown", Client{User: -1, System: -1}, b, 2},
-		{"back", b, Client{At: 4e9, User: 1, System: 1}, 2},
+		{"unknown", Client{CPU: -1}, b, 2},
+		{"back", b, Client{At: 4e9, CPU: 1}, 2},
 	}
 	for _, tt := range tests {
 		if u := Between(tt.a, tt.b, tt.cpus); u.Share != -1 {
 			t.Errorf("%s: share = %v, want unknown", tt.name, u.Share)
 		}
 	}
-	if u := Between(Client{User: -1}, b, 2); u.CPU() != -1 {
-		t.Errorf("CPU of the unknown = %d", u.CPU())
+	if u := Between(Client{CPU: -1}, b, 2); u.CPU != -1 {
+		t.Errorf("CPU of the unknown = %d", u.CPU)
 	}
 }
 

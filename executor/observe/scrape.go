@@ -2,9 +2,11 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	neturl "net/url"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +14,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // Sample is one line of a Prometheus endpoint: a series and its value, which may be NaN or
@@ -50,36 +54,54 @@ func (s Series) String() string {
 // maxScrape limits the bytes of one answer.
 const maxScrape = 16 << 20
 
-// Scrape reads a Prometheus endpoint once, in the text format, and returns the series whose names
-// match one of the patterns (* matches any text). An answer with a syntax error is an error as a
-// whole.
-func Scrape(ctx context.Context, client *http.Client, url string, match []string) ([]Sample, error) {
+// Kept says which series of an endpoint are kept: those with a name, of any version of the server, that one
+// of the patterns of Match is for (* matches any text), and of Labels each value or no such label.
+type Kept struct {
+	Match  []string
+	Labels []Label
+}
+
+// Scrape reads a Prometheus endpoint once, in the text format, and returns the series to be kept. An answer
+// with a syntax error is an error as a whole.
+func Scrape(ctx context.Context, client *http.Client, url string, kept Kept) ([]Sample, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the URL of the metrics endpoint cannot be read")
 	}
 	req.Header.Set("Accept", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, err
+		if wrapped := (*neturl.Error)(nil); errors.As(err, &wrapped) { // which holds the whole URL
+			err = wrapped.Err
+		}
+		return nil, fmt.Errorf("GET %s: %w", ShownURL(url), err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s: status %d", url, resp.StatusCode)
+		return nil, fmt.Errorf("GET %s: status %d", ShownURL(url), resp.StatusCode)
 	}
 	body := &io.LimitedReader{R: resp.Body, N: maxScrape}
-	samples, err := parse(body, match)
+	samples, err := parse(body, kept)
 	if body.N == 0 {
 		err = fmt.Errorf("the answer is over %d MiB", maxScrape>>20)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", url, err)
+		return nil, fmt.Errorf("GET %s: %w", ShownURL(url), err)
 	}
 	return samples, nil
 }
 
+// ShownURL returns an endpoint as it is shown: without a user, a query and a fragment, which may hold keys.
+func ShownURL(text string) string {
+	u, err := neturl.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return (&neturl.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
 // parse reads the text format.
-func parse(r io.Reader, match []string) (list []Sample, err error) {
+func parse(r io.Reader, kept Kept) (list []Sample, err error) {
 	defer func() {
 		if p := recover(); p != nil { // third-party parser, input of a server
 			list, err = nil, fmt.Errorf("it is not in Prometheus' text format: %v", p)
@@ -93,7 +115,7 @@ func parse(r io.Reader, match []string) (list []Sample, err error) {
 	for name, f := range families {
 		for _, m := range f.GetMetric() {
 			for _, s := range expand(name, f.GetType(), m) {
-				if matches(s.Series.Name, match) {
+				if kept.keeps(s.Series) {
 					list = append(list, s)
 				}
 			}
@@ -117,6 +139,9 @@ func expand(name string, t dto.MetricType, m *dto.Metric) []Sample {
 		slices.SortFunc(all, func(a, b Label) int { return strings.Compare(a.Name, b.Name) })
 		return Sample{Series{Name: name + suffix, Type: word, Labels: all}, v}
 	}
+	totals := func(sum float64, count uint64) []Sample {
+		return []Sample{line("_sum", sum), line("_count", float64(count))}
+	}
 	switch {
 	case m.Counter != nil:
 		return []Sample{line("", m.Counter.GetValue())}
@@ -125,19 +150,13 @@ func expand(name string, t dto.MetricType, m *dto.Metric) []Sample {
 	case m.Untyped != nil:
 		return []Sample{line("", m.Untyped.GetValue())}
 	case m.Summary != nil:
-		list := []Sample{
-			line("_sum", m.Summary.GetSampleSum()),
-			line("_count", float64(m.Summary.GetSampleCount())),
-		}
+		list := totals(m.Summary.GetSampleSum(), m.Summary.GetSampleCount())
 		for _, q := range m.Summary.GetQuantile() {
 			list = append(list, line("", q.GetValue(), Label{"quantile", fmt.Sprint(q.GetQuantile())}))
 		}
 		return list
 	case m.Histogram != nil:
-		list := []Sample{
-			line("_sum", m.Histogram.GetSampleSum()),
-			line("_count", float64(m.Histogram.GetSampleCount())),
-		}
+		list := totals(m.Histogram.GetSampleSum(), m.Histogram.GetSampleCount())
 		for _, b := range m.Histogram.GetBucket() {
 			list = append(list, line("_bucket", float64(b.GetCumulativeCount()),
 				Label{"le", fmt.Sprint(b.GetUpperBound())}))
@@ -145,6 +164,18 @@ func expand(name string, t dto.MetricType, m *dto.Metric) []Sample {
 		return list
 	}
 	return nil
+}
+
+// keeps reports whether a series is kept.
+func (k Kept) keeps(s Series) bool {
+	for _, want := range k.Labels {
+		for _, l := range s.Labels {
+			if l.Name == want.Name && l.Value != want.Value {
+				return false
+			}
+		}
+	}
+	return matches(s.Name, k.Match) || slices.ContainsFunc(metric.SeriesNames(s.Name), func(name string) bool { return matches(name, k.Match) })
 }
 
 // matches reports whether a name matches one of the patterns, in which only * is special.

@@ -76,7 +76,7 @@ func TestScrape(t *testing.T) {
 		{[]string{"vllm:*"}, []string{`gauge`}},
 		{[]string{"nothing", "plai?", "[p]lain", `plain\`}, nil},
 	} {
-		got, err := parse(strings.NewReader(page), c.match)
+		got, err := parse(strings.NewReader(page), Kept{Match: c.match})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestScrapeErrors(t *testing.T) {
 		case "over 16 MiB":
 			status, body = 200, strings.Repeat("# nothing\n", maxScrape/10+1)
 		}
-		if got, err := Scrape(t.Context(), server.Client(), server.URL, []string{"*"}); err == nil ||
+		if got, err := Scrape(t.Context(), server.Client(), server.URL, Kept{Match: []string{"*"}}); err == nil ||
 			got != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d samples, error %v, want %q", len(got), err, want)
 		}
@@ -113,5 +113,18 @@ func TestScrapeErrors(t *testing.T) {
 func FuzzScrape(f *testing.F) {
 	f.Add([]byte(page))
 	f.Add([]byte("a NaN\n# TYPE a summary\n"))
-	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = parse(strings.NewReader(string(b)), []string{"*"}) })
+	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = parse(strings.NewReader(string(b)), Kept{Match: []string{"*"}}) })
+}
+
+// TestScrapeHidesKeys: an error names the endpoint without its user and query.
+func TestScrapeHidesKeys(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	at := strings.Replace(server.URL, "://", "://user:hidden@", 1) + "/metrics?token=hidden"
+	for range 2 { // answered with an error, and not reached
+		_, err := Scrape(t.Context(), http.DefaultClient, at, Kept{Match: []string{"*"}})
+		if err == nil || strings.Contains(err.Error(), "hidden") || !strings.Contains(err.Error(), "/metrics") {
+			t.Errorf("%v", err)
+		}
+		server.Close()
+	}
 }

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -16,18 +15,22 @@ func checkAbilities(d *draft, n *Node) {
 		k := n.entries[i]
 		for _, a := range models(n.Stage) {
 			if k != nil && !k.abilities.Has(backends.ModelControl) {
-				d.fail(a.Pos, "no-model-control", "backend %s cannot load and unload models for this target",
-					k.kind.Name)
+				d.fail(a.Pos, "no-model-control",
+					"backend %s cannot load and unload models for this target", k.kind.Name)
+			} else if a.Config != "" && k != nil && !k.abilities.Has(backends.ModelConfig) {
+				d.fail(a.Pos, "no-model-config",
+					"backend %s cannot load models with a configuration for this target", k.kind.Name).
+					Detail = "remove `config`, or use backend triton"
 			}
 		}
 		if memory != nil {
-			if why := k.lacks(memoryOf(memory).Names()[0]); why != "" {
+			if why := k.lacks(memoryOf(memory)); why != "" {
 				d.fail(memory.Pos, "no-shared-memory", "%s", why).
 					Detail = "remove `shared_memory`: tensors then go over the network"
 			}
 		}
 		for _, o := range e.Request.Outputs {
-			why := k.lacks(backends.Classification.Names()[0])
+			why := k.lacks(backends.Classification)
 			switch {
 			case o.Classification == 0:
 			case why != "":
@@ -38,32 +41,6 @@ func checkAbilities(d *draft, n *Node) {
 					"output %q is wanted as classes, which servers do not put into shared memory", o.Name).
 					Detail = "remove `classification`, or `shared_memory`"
 			}
-		}
-	}
-}
-
-// laterAbilities gathers what a target of the stage can do, though not yet here, or not in this
-// binary.
-func laterAbilities(p *Program, n *Node) {
-	for _, k := range n.entries {
-		if k == nil {
-			continue
-		}
-		for _, a := range models(n.Stage) {
-			if k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
-				notYet(p, a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
-			}
-		}
-		m := n.Stage.Memory
-		if m == nil {
-			continue
-		}
-		need := memoryOf(m)
-		switch name := need.Names()[0]; {
-		case k.kind.Later.Has(need):
-			notYet(p, m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, name))
-		case k.abilities.Has(need) && k.kind.Absent[need] != "":
-			notInBinary(p, m.Pos, name, k.kind.Absent[need])
 		}
 	}
 }

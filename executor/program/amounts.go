@@ -22,7 +22,7 @@ type derived struct {
 // are decides about the order, so that any other stage may be named; a circle is found there. It
 // adds the nodes that each load is taken from.
 func compileAmounts(d *draft) {
-	for _, n := range d.program.Nodes {
+	for _, n := range d.Nodes {
 		if n.Catalogue == nil {
 			continue
 		}
@@ -32,32 +32,18 @@ func compileAmounts(d *draft) {
 	}
 }
 
-// amountsOf lists the values of a node's load that are written as expressions.
-func amountsOf(s *scenario.Stage, level scenario.Level) []scenario.Level {
-	all := []scenario.Level{level}
-	switch q := quantity(s).(type) {
-	case scenario.Ramp:
-		for _, step := range q.Steps {
-			all = append(all, step.To)
-		}
-	case scenario.Search:
-		all = append(all, q.From, q.To)
-	}
-	return slices.DeleteFunc(all, func(l scenario.Level) bool { return l.Expr == nil })
-}
-
 func compileAmount(d *draft, n *Node, l scenario.Level) {
 	s := &scope{draft: d, node: n, early: true}
 	p, diags := expression.CompileQuantity(*l.Expr, s)
-	d.add(diags)
+	d.add(diags...)
 	if p == nil {
 		return
 	}
 	want, like := metric.Count, "a count"
-	if n.Open {
+	if n.Rated() {
 		want, like = metric.Rate, "a rate"
 	}
-	if _, dim := p.Quantity(nothing{}); dim != want && (n.Open || dim != metric.Number) {
+	if _, dim := p.Quantity(nothing{}); dim != want && (n.Rated() || dim != metric.Number) {
 		d.fail(l.Expr.Pos, "load-from-result", "this load is %s, and ${%s} is not", like, l.Expr.Text).
 			Detail = fmt.Sprintf("write an expression that gives %s, such as 0.8 * "+
 			"stage(\"find\").capacity of a "+
@@ -69,11 +55,14 @@ func compileAmount(d *draft, n *Node, l scenario.Level) {
 	}
 	n.amounts[l.Expr] = p
 	for i, r := range p.Refs {
-		from, err := s.named(r.Node)
-		if err != nil {
-			continue
+		from := lastOf(d.Program, r)
+		if from == nil {
+			var err error
+			if from, err = s.named(r.Node); err != nil {
+				continue
+			}
+			p.Refs[i].Node = from.ID
 		}
-		p.Refs[i].Node = from.ID
 		if !slices.ContainsFunc(n.takes, func(take derived) bool { return take.from == from }) {
 			n.takes = append(n.takes, derived{from: from, pos: l.Expr.Pos})
 		}
@@ -100,11 +89,11 @@ func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why
 	switch {
 	case !q.Known:
 		return 0, fmt.Sprintf("${%s} has no value: %s", l.Expr.Text, q.Why)
-	case n.Open && !(q.V > 0 && q.V <= language.MaxRate):
+	case n.Rated() && !(q.V > 0 && q.V <= language.MaxRate):
 		return 0,
 			fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %d/s", l.Expr.Text, q.V,
 				language.MaxRate)
-	case n.Open:
+	case n.Rated():
 		return q.V, ""
 	}
 	if value = math.Round(q.V); !(value >= 1 && value <= language.MaxSlots) {
@@ -122,4 +111,18 @@ func formula(n *Node) string {
 		return "${" + all[0].Expr.Text + "}"
 	}
 	return ""
+}
+
+// amountsOf lists the values of a node's load that are written as expressions.
+func amountsOf(s *scenario.Stage, level scenario.Level) []scenario.Level {
+	all := []scenario.Level{level}
+	switch q := quantity(s).(type) {
+	case scenario.Ramp:
+		for _, step := range q.Steps {
+			all = append(all, step.To)
+		}
+	case scenario.Search:
+		all = append(all, q.From, q.To)
+	}
+	return slices.DeleteFunc(all, func(l scenario.Level) bool { return l.Expr == nil })
 }

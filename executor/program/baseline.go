@@ -22,12 +22,12 @@ const ifMissingSkip = "skip"
 // plan that is not there leaves its assertions to if_missing; one that cannot be read, or is no
 // result, is a mistake. One that the command line names must have passed.
 func readBaseline(d *draft) {
-	base := d.program.Plan.Baseline
+	base := d.Plan.Baseline
 	if base == nil {
 		return
 	}
 	out := &result.Baseline{File: base.File.Name}
-	d.program.Baseline = out
+	d.Baseline = out
 	if newestPassed(d, base, out) {
 		return
 	}
@@ -63,7 +63,7 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 	found := 0
 	isFolder := base.Folder(func(file string, data []byte) {
 		r, err := result.Read(bytes.NewReader(data))
-		if err != nil || r.Plan.Name != d.program.Plan.Name {
+		if err != nil || r.Plan.Name != d.Plan.Name {
 			return
 		}
 		if found++; r.WhyNotComparable() != "" || out.Result != nil && !r.Started.After(out.Result.Started) {
@@ -72,9 +72,9 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 		out.File, out.Result = file, r
 	})
 	if isFolder && out.Result == nil {
-		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, d.program.Plan.Name)
+		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, d.Plan.Name)
 		d.warn(base.File.Pos, "bad-baseline",
-			"folder %s holds no result of plan %q that passed", base.File.Name, d.program.Plan.Name).
+			"folder %s holds no result of plan %q that passed", base.File.Name, d.Plan.Name).
 			Detail = fmt.Sprintf("assertions with `baseline` will be %s",
 			map[bool]string{true: "skipped", false: "inconclusive"}[base.IfMissing == ifMissingSkip])
 	}
@@ -85,13 +85,13 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 // names is a mistake, for the gate that it is meant for is missing. So is one that has none of the
 // stages that are compared with it.
 func checkComparisons(d *draft) {
-	base := d.program.Plan.Baseline
+	base := d.Plan.Baseline
 	if base == nil || d.diags.HasErrors() {
 		return
 	}
 	compared, ids := 0, []string{}
-	for n, c := range d.program.checks() {
-		for _, ref := range c.Program.Refs {
+	for n, c := range d.checks() {
+		for _, ref := range c.Refs {
 			if !ref.Baseline {
 				continue
 			}
@@ -100,7 +100,7 @@ func checkComparisons(d *draft) {
 			if id == "" {
 				id = n.ID
 			}
-			if d.program.Baseline.Node(id) != nil {
+			if d.Baseline.Node(id) != nil {
 				return
 			}
 			if !slices.Contains(ids, id) {
@@ -116,11 +116,11 @@ func checkComparisons(d *draft) {
 	case compared == 0:
 		d.warn(base.File.Pos, "unused-entry", "nothing in the plan compares with the baseline").
 			Detail = "remove it, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
-	case base.Named() && d.program.Baseline.Result != nil:
+	case base.Named() && d.Baseline.Result != nil:
 		d.fail(base.File.Pos, "bad-baseline",
 			"the baseline %s has none of the stages that are compared with it: %s",
-			d.program.Baseline.File, strings.Join(ids, ", ")).
-			Detail = fmt.Sprintf("it is a result of plan %q", d.program.Baseline.Result.Plan.Name)
+			d.Baseline.File, strings.Join(ids, ", ")).
+			Detail = fmt.Sprintf("it is a result of plan %q", d.Baseline.Result.Plan.Name)
 	}
 }
 
@@ -131,7 +131,7 @@ func (p *Program) Unmatched(c Check, node string) string {
 	if p.Plan.Baseline == nil || p.Plan.Baseline.IfMissing != ifMissingSkip {
 		return ""
 	}
-	for _, ref := range c.Program.Refs {
+	for _, ref := range c.Refs {
 		if !ref.Baseline {
 			continue
 		}
@@ -144,7 +144,7 @@ func (p *Program) Unmatched(c Check, node string) string {
 
 // Compared adds to a reason what a reader of a comparison with the baseline should know.
 func (p *Program) Compared(c Check, reason string) string {
-	for _, ref := range c.Program.Refs {
+	for _, ref := range c.Refs {
 		if note := p.Baseline.PlanMismatch(p.Plan.Fingerprint); ref.Baseline && note != "" {
 			return reason + "; " + note
 		}
@@ -154,18 +154,10 @@ func (p *Program) Compared(c Check, reason string) string {
 
 // What baseline.stage("id") means where the plan has no such node: the stored result has its own.
 
-// onlyStored reports whether a place is of the stored result alone: this plan has no node of that id.
-func onlyStored(d *draft, at expression.Place) bool {
-	if !at.Baseline || at.Node == "" || d.byNode[at.Node] != nil {
-		return false
-	}
-	return d.byID[at.Node] == nil || d.program.Baseline.Node(at.Node) != nil
-}
-
 // resolveStored finds a metric of a node that only the stored result has. Where there is no result
 // yet every name may be right: what it lacks is no data then.
 func resolveStored(d *draft, at expression.Place, path string) (metric.Leaf, error) {
-	base := d.program.Baseline
+	base := d.Baseline
 	if base == nil {
 		return metric.Leaf{}, expression.NoBaseline()
 	}
@@ -190,9 +182,7 @@ func resolveStored(d *draft, at expression.Place, path string) (metric.Leaf, err
 	}
 	leaf, err := expression.Find(c, path)
 	if err == nil && n != nil && n.Metrics[leaf.Row.Name] == nil {
-		err = &expression.NameError{
-			Summary: fmt.Sprintf("the baseline did not measure %s on stage %q", leaf.Row.Name, at.Node),
-		}
+		err = expression.Wrong("", "the baseline did not measure %s on stage %q", leaf.Row.Name, at.Node)
 	}
 	return leaf, err
 }
@@ -208,13 +198,7 @@ func hasStored(n *result.Node, at expression.Place) error {
 			entries = append(entries, s.Mix)
 		}
 	}
-	switch {
-	case at.Phase != "" && !slices.Contains(phases, at.Phase):
-		return expression.NoPhase(n.ID, at.Phase, phases)
-	case at.Mix != "" && !slices.Contains(entries, at.Mix):
-		return expression.NoMix(n.ID, at.Mix, entries)
-	}
-	return nil
+	return checkPart(n.ID, at, phases, entries)
 }
 
 // storedCatalogue returns the rows that a stored node has measured; nil: those that one may have.
@@ -227,13 +211,21 @@ func storedCatalogue(n *result.Node) (*metric.Catalogue, error) {
 
 // lintStored warns of what cannot be checked while there is no stored result.
 func lintStored(d *draft, c Check) {
-	if d.program.Baseline == nil || d.program.Baseline.Result != nil {
+	if d.Baseline == nil || d.Baseline.Result != nil {
 		return
 	}
-	for _, ref := range c.Program.Refs {
+	for _, ref := range c.Refs {
 		if onlyStored(d, ref.Place) {
-			d.warnOnce(c.Assertion.That.At(ref.At[0]), "unknown-name", "the plan has no stage %q", ref.Node).
+			d.warnOnce(c.That.At(ref.At[0]), "unknown-name", "the plan has no stage %q", ref.Node).
 				Detail = "the baseline may have one: it does not exist yet, so this is unknown"
 		}
 	}
+}
+
+// onlyStored reports whether a place is of the stored result alone: this plan has no node of that id.
+func onlyStored(d *draft, at expression.Place) bool {
+	if !at.Baseline || at.Node == "" || d.byNode[at.Node] != nil {
+		return false
+	}
+	return d.byID[at.Node] == nil || d.Baseline.Node(at.Node) != nil
 }

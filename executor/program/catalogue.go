@@ -19,7 +19,7 @@ func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	if k := keeperOf(n); k != nil && k.abilities.Has(backends.ServerStats) {
 		rows, key = observe.Rows(k.kind.Series), k.kind.Name
 	}
-	if _, ok := quantity(n.Stage).(scenario.Search); ok {
+	if n.Searches() {
 		dim := metric.Count
 		if n.Open {
 			dim = metric.Rate
@@ -53,52 +53,65 @@ func keeperOf(n *Node) *boundTarget {
 	return n.entries[0]
 }
 
-// InProcess reports whether one of the node's servers runs in this process.
-func (n *Node) InProcess() bool {
-	return slices.ContainsFunc(n.entries,
-		func(k *boundTarget) bool { return k != nil && k.abilities.Has(backends.SharesProcess) })
-}
-
 // Lacks says why a node cannot produce a row whatever its targets can, or "".
 func (n *Node) Lacks(r *metric.Row) string { return lacksRow(n, r, nil) }
 
 // lacksRow says why a node cannot produce a row, or "". k is what its target can do; nil: whatever
 // it needs.
 func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
-	switch {
+	ability := backends.AbilityOf(r.Needs)
+	switch lacks := k.lacks(ability); {
 	case r.Loads == metric.OpenLoop && !n.Open:
 		return "it needs an open loop (`rate`)"
 	case r.Loads == metric.ClosedLoop && n.Open:
 		return "it needs a closed loop (`concurrency`)"
 	case r.From == metric.Series && firstTarget(n).Statistics == "none":
 		return "the target says `statistics: none`"
-	case backends.AbilityOf(r.Needs) == backends.Sequences && n.Sequences == nil &&
-		k.lacks(r.Needs) == "":
+	case ability == backends.Sequences && n.Sequences != nil && n.Sequences.Sessions:
+		return ""
+	case ability == backends.Sequences && n.Sequences == nil && lacks == "":
 		return "its requests form no sequences: it needs `sequences`, or data whose rows are in lists"
 	case n.InProcess() && (r.Name == metric.ClientCPU || r.Name == metric.ClientPerSent):
 		return "its server runs in this process, and the CPU time of the two cannot be told apart"
-	case r.Later && k.lacks(r.Needs) != "":
-		return "this version does not measure it yet"
+	default:
+		return lacks
 	}
-	return k.lacks(r.Needs)
+}
+
+// InProcess reports whether one of the node's servers runs in this process.
+func (n *Node) InProcess() bool {
+	return slices.ContainsFunc(n.entries,
+		func(k *boundTarget) bool { return k != nil && k.abilities.Has(backends.SharesProcess) })
+}
+
+// Generates reports whether replies to the node may be generated text.
+func (n *Node) Generates() bool {
+	return slices.ContainsFunc(n.entries, func(k *boundTarget) bool {
+		return k != nil && k.abilities&(backends.TokenEvents|backends.TokenCounts) != 0
+	})
+}
+
+// sortOf spells what decides how an expression is understood on a node, besides other nodes: nodes
+// of one sort share their compiled expressions.
+func sortOf(n *Node) string {
+	var sort strings.Builder
+	fmt.Fprint(&sort, n.Open, firstTarget(n).Name, phaseNames(n))
+	for _, e := range n.Stage.Mix {
+		fmt.Fprintf(&sort, " mix %s of %s", e.Name, e.Request.Target.Name)
+	}
+	for _, v := range n.Stage.Axes {
+		fmt.Fprintf(&sort, " axis %s=%s", v.Name, v.Text)
+	}
+	return sort.String()
 }
 
 // firstTarget returns the target of the first kind of request.
 func firstTarget(n *Node) *scenario.Target { return n.Stage.Entries()[0].Request.Target }
 
-// sortOf spells what decides how an expression is understood on a node, besides other nodes: nodes
-// of one sort share their compiled expressions.
-func sortOf(n *Node) string {
-	var text strings.Builder
-	fmt.Fprint(&text, n.Open, firstTarget(n).Name)
-	for _, name := range phaseNames(n) {
-		text.WriteString(" phase " + name)
+// rowOf returns a row of the node's catalogue.
+func rowOf(n *Node, name string) (*metric.Row, bool) {
+	if n.Catalogue == nil {
+		return nil, false
 	}
-	for _, e := range n.Stage.Mix {
-		text.WriteString(" mix " + e.Name + " of " + e.Request.Target.Name)
-	}
-	for _, v := range n.Stage.Axes {
-		text.WriteString(" axis " + v.Name + "=" + v.Text)
-	}
-	return text.String()
+	return n.Catalogue.Row(name)
 }

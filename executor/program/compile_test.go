@@ -284,6 +284,24 @@ stages:
   - {id: a` + short + `}
   - {id: why, needs: [a], when: failure` + short + `}
   - {id: b, needs: [a, why]` + short + `}`, `4:10 never-runs stage "b" never runs: it needs stage "why", which only runs when "a" failed`},
+		{"the best of one", `
+stages:
+  - {id: a, best: {max: throughput}` + short + `}`, `2:19 one-node stage "a" has one node: there is no best one`},
+		{"the best by another stage", `
+stages:
+  - {id: a` + short + `}
+  - {id: b, best: {max: stage("a").throughput}, load: {concurrency: [1, 2]}, for: 1s}`, `3:25 unknown-metric nodes are ranked by a metric of each as a whole, and stage("a").throughput is none`},
+		{"the best of none", `
+stages:
+  - {id: a, load: {concurrency: [1, 2]}, for: 1s}
+  - {id: b, load: {rate: '${stage("a").best}'}, for: 1s}`, `3:29 unknown-metric stage "a" does not say what is the best`},
+		{"its own best", `
+stages:
+  - {id: a, best: {max: throughput}, load: {concurrency: [1, 2]}, for: 1s, assert: [stage("a").best > 1/s]}`, `2:91 unknown-metric stage "a" cannot use its own best: it is known when it has ended`},
+		{"the best in another dimension", `
+stages:
+  - {id: a, best: {min: latency.p99}, load: {concurrency: [1, 2]}, for: 1s}
+  - {id: b, load: {rate: '${stage("a").best}'}, for: 1s}`, `3:29 load-from-result this load is a rate, and ${stage("a").best} is not`},
 		{"models where none can be loaded", `
 stages:
   - {id: a, before: [{load_model: m}]` + short + `}`, `2:22 no-model-control backend kserve cannot load and unload models for this target`},

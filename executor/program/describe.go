@@ -2,8 +2,9 @@ package program
 
 import (
 	"math"
+	"slices"
 
-	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/executor/verdict"
 )
 
 // Description is a program as plain data, for `graph --format json` and its text. Times in seconds,
@@ -29,7 +30,7 @@ type UnitDescription struct {
 	Longest  *float64   `json:"longest"`
 }
 
-// NodeDescription is one node of a Description: its numbers are those of one repeat.
+// NodeDescription describes one node: its numbers are of one repeat.
 type NodeDescription struct {
 	ID      string            `json:"id"`
 	Stage   string            `json:"stage"`
@@ -47,6 +48,7 @@ type NodeDescription struct {
 	RequestsSD  float64    `json:"requests_sd"`
 	// that the requests form, on average; absent: none, or not known
 	Sequences *float64 `json:"sequences,omitempty"`
+	Sessions  bool     `json:"sessions,omitempty"` // the sequences are conversations
 	// what requests depend on where they are null: server, result, data, group
 	Decides    string      `json:"decided_by,omitempty"`
 	Outside    *float64    `json:"requests_outside"` // in warm-up and between holds
@@ -55,6 +57,7 @@ type NodeDescription struct {
 	Longest    *float64    `json:"longest"`
 	InFlight   *int        `json:"in_flight"`
 	While      []string    `json:"while,omitempty"`
+	Best       string      `json:"best,omitempty"` // by what it is ranked among the nodes of its stage
 	Goodput    []string    `json:"goodput,omitempty"`
 	Assertions []CheckText `json:"assertions"`
 }
@@ -75,6 +78,8 @@ type CheckText struct {
 	Needed    int64    `json:"needed"`
 	Planned   *float64 `json:"planned"` // null: depends on the server
 	PlannedSD float64  `json:"planned_sd"`
+	// Independent says that more are needed where requests depend on each other.
+	Independent bool `json:"independent,omitempty"`
 
 	// How it is judged, as in result.Assertion.
 	Confidence float64 `json:"confidence,omitempty"`
@@ -95,9 +100,7 @@ func (p *Program) Describe() Description {
 		total, peak = total.plus(took), max(peak, open)
 		d.Units = append(d.Units, describeUnit(u, took))
 	}
-	if most := p.Plan.MaxDuration.Seconds(); most > 0 {
-		total = bounds{min(total.least, most), min(total.most, most)}
-	}
+	total = total.within(p.Plan.MaxDuration.Seconds())
 	d.Shortest, d.Longest, d.InFlight = total.least, bound(total.most), known(peak)
 	for _, n := range p.Nodes {
 		d.Nodes = append(d.Nodes, describeNode(p, n))
@@ -120,17 +123,11 @@ func unitBounds(u *Unit) (took bounds, peak float64) {
 		}
 		length = length.plus(exactly(m.Plays[0].Node.Stage.Delay.Seconds()))
 		took.least, peak = max(took.least, length.least), peak+open
-		if !math.IsInf(length.most, 1) || !waits(m) {
+		if !math.IsInf(length.most, 1) || !m.Plays[0].Node.WaitsForOthers() { // those bound it else
 			took.most = max(took.most, length.most)
 		}
 	}
 	return took, peak
-}
-
-// waits reports whether a member lasts as long as the others, which then bound it.
-func waits(m *Member) bool {
-	_, is := m.Plays[0].Node.Stage.Extent.(scenario.UntilOthers)
-	return is
 }
 
 func describeUnit(u *Unit, took bounds) UnitDescription {
@@ -150,12 +147,39 @@ func describeUnit(u *Unit, took bounds) UnitDescription {
 	return d
 }
 
-// bound returns v, nil where it is not known: below 0, or infinite.
-func bound(v float64) *float64 {
-	if v < 0 || math.IsInf(v, 1) {
-		return nil
+func describeNode(p *Program, n *Node) NodeDescription {
+	s, plan := n.Stage, n.Planned
+	d := NodeDescription{
+		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.Load.Label,
+		Point: n.PointMap(), From: n.Load.Formula, After: []EdgeText{},
+		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
+		Requests: bound(plan.Requests), RequestsSD: plan.SD,
+		Decides: plan.Decides, Outside: bound(plan.Outside),
+		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight),
+		Assertions: texts(n.Checks),
 	}
-	return &v
+	if plan.Sequences > 0 {
+		d.Sequences, d.Sessions = &plan.Sequences, n.Sequences.Sessions
+	}
+	if !s.Warmup.IsZero() {
+		d.Warmup = spanText(s.Warmup)
+	}
+	if plan.MostTrials > 0 {
+		d.Trials = []int{plan.Trials, plan.MostTrials}
+	}
+	for _, e := range p.Graph.Incoming(n.ID) {
+		d.After = append(d.After, EdgeText{Node: e.From, When: e.When, Reason: e.Reason})
+	}
+	if n.Best != nil {
+		d.Best = n.Best.Text()
+	}
+	for _, c := range n.While {
+		d.While = append(d.While, c.That.Text)
+	}
+	for _, b := range s.Goodput {
+		d.Goodput = append(d.Goodput, b.Metric.Text+" "+b.Limit.Text)
+	}
+	return d
 }
 
 // known returns a number of requests, nil where it is infinite.
@@ -167,51 +191,22 @@ func known(v float64) *int {
 	return &n
 }
 
-func describeNode(p *Program, n *Node) NodeDescription {
-	s, plan := n.Stage, n.Planned
-	d := NodeDescription{
-		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.Load.Label,
-		From: n.Load.Formula, After: []EdgeText{},
-		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
-		Requests: bound(plan.Requests), RequestsSD: plan.SD,
-		Decides: plan.Decides, Outside: bound(plan.Outside),
-		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight),
-		Assertions: texts(n.Checks),
-	}
-	if plan.Sequences > 0 {
-		d.Sequences = &plan.Sequences
-	}
-	if !s.Warmup.IsZero() {
-		d.Warmup = spanText(s.Warmup)
-	}
-	if plan.MostTrials > 0 {
-		d.Trials = []int{plan.Trials, plan.MostTrials}
-	}
+// PointMap returns the node's point by axis; nil: it has none.
+func (n *Node) PointMap() (point map[string]string) {
 	for _, axis := range n.Point {
-		if d.Point == nil {
-			d.Point = make(map[string]string)
+		if point == nil {
+			point = make(map[string]string)
 		}
-		d.Point[axis.Key] = axis.Value
+		point[axis.Key] = axis.Value
 	}
-	for _, e := range p.Graph.Incoming(n.ID) {
-		d.After = append(d.After, EdgeText{Node: e.From, When: e.When, Reason: e.Reason})
-	}
-	for _, c := range n.While {
-		d.While = append(d.While, c.Assertion.That.Text)
-	}
-	for _, b := range s.Goodput {
-		d.Goodput = append(d.Goodput, b.Metric.Text+" "+b.Limit.Text)
-	}
-	return d
+	return point
 }
 
 // TargetNames lists the targets of a node's entries, each once.
 func (n *Node) TargetNames() []string {
 	var names []string
-	seen := make(map[string]bool)
 	for _, e := range n.Stage.Entries() {
-		if name := e.Request.Target.Name; !seen[name] {
-			seen[name] = true
+		if name := e.Request.Target.Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -222,12 +217,21 @@ func texts(checks []Check) []CheckText {
 	list := []CheckText{}
 	for _, c := range checks {
 		list = append(list, CheckText{
-			ID: c.Assertion.ID, That: c.Assertion.That.Text, At: c.Assertion.That.Pos.String(),
+			ID: c.ID, That: c.That.Text, At: c.That.Pos.String(),
 			Needed:  c.Needed,
-			Planned: bound(c.Planned), PlannedSD: c.SD, Confidence: c.Assertion.Confidence,
-			Every: c.Assertion.Every.Seconds(), Allow: c.Assertion.Allow,
-			Within: c.Assertion.Within.Seconds(),
+			Planned: bound(c.Planned), PlannedSD: c.SD, Confidence: c.Confidence,
+			Every: c.Every.Seconds(), Allow: c.Allow,
+			Within:      c.Within.Seconds(),
+			Independent: c.Confidence > 0 && verdict.Every(c.Assertion) == 0 && !verdict.ByRepeats(c.Refs),
 		})
 	}
 	return list
+}
+
+// bound returns v, nil where it is not known: below 0, or infinite.
+func bound(v float64) *float64 {
+	if v < 0 || math.IsInf(v, 1) {
+		return nil
+	}
+	return &v
 }

@@ -10,11 +10,9 @@ import (
 // connectNodes connects the nodes: levels and points in their order, stages by their needs, and
 // those whose load comes from a result with where it comes from.
 func connectNodes(d *draft) {
-	g := d.program.Graph
-	for _, n := range d.program.Nodes {
-		if d.byNode[n.ID] == n {
-			_ = g.Add(graph.Node{ID: n.ID, Group: groupName(d.stages, n.Stage)})
-		}
+	g := d.Graph
+	for _, n := range d.Nodes {
+		g.Add(graph.Node{ID: n.ID, Group: groupName(d.stages, n.Stage)})
 	}
 	for _, s := range d.stages {
 		for i, n := range s.nodes {
@@ -24,11 +22,10 @@ func connectNodes(d *draft) {
 				if conditions(n.Stage) != nil {
 					reason += ", while its conditions hold"
 				}
-				_ = g.Connect(graph.Edge{From: n.Prev.ID, To: n.ID, When: "always", Reason: reason})
+				g.Connect(graph.Edge{From: n.Prev.ID, To: n.ID, When: "always", Reason: reason})
 			case i > 0:
-				_ = g.Connect(graph.Edge{
-					From: s.nodes[i-1].ID, To: n.ID, When: "always",
-					Reason: "the point before",
+				g.Connect(graph.Edge{
+					From: s.nodes[i-1].ID, To: n.ID, When: "always", Reason: "the point before",
 				})
 			default:
 				connectNeeds(d, n)
@@ -38,7 +35,7 @@ func connectNodes(d *draft) {
 				reason = "its rate"
 			}
 			for _, take := range n.takes {
-				_ = g.Connect(graph.Edge{From: take.from.ID, To: n.ID, Reason: reason, Reads: true})
+				g.Connect(graph.Edge{From: take.from.ID, To: n.ID, Reason: reason, Reads: true})
 			}
 		}
 	}
@@ -52,16 +49,16 @@ func connectNeeds(d *draft, n *Node) {
 			continue
 		}
 		reason := "needs"
-		switch other := before.first(); {
-		case need.Implied && other.Group != nil:
+		switch {
+		case need.Implied && before.Group != nil:
 			reason = "the group before"
 		case need.Implied:
 			reason = "the entry before"
 		}
-		if before.first().OnFail == "continue" && n.Stage.When == "success" {
+		if before.OnFail == "continue" && n.Stage.When == "success" {
 			reason += ", whose failure does not count (on_fail: continue)"
 		}
-		_ = d.program.Graph.Connect(graph.Edge{
+		d.Graph.Connect(graph.Edge{
 			From: before.nodes[len(before.nodes)-1].ID, To: n.ID, When: n.Stage.When, Reason: reason,
 		})
 	}
@@ -74,8 +71,8 @@ func groupName(stages []*stagePoints, s *scenario.Stage) string {
 	}
 	var ids []string
 	for _, other := range stages {
-		if other.first().Group == s.Group {
-			ids = append(ids, other.id)
+		if other.Group == s.Group {
+			ids = append(ids, other.ID)
 		}
 	}
 	return "parallel: " + strings.Join(ids, ", ")

@@ -28,18 +28,15 @@ const DefaultErrors = "default-errors"
 // addErrorsRules adds the rule to the checks of each node where it asks something. It reads the
 // checks and how many requests are planned.
 func addErrorsRules(d *draft) {
-	for _, n := range d.program.Nodes {
-		if n.scope != nil {
-			addErrorsRule(d, n)
+	for _, n := range d.Nodes {
+		if parts, all := limitedErrors(d.Program, n); n.scope != nil && !all {
+			addErrorsRule(d, n, parts)
 		}
 	}
 }
 
-func addErrorsRule(d *draft, n *Node) {
-	parts, all := limitedErrors(d.program, n)
-	if all {
-		return
-	}
+// addErrorsRule adds the rule to a node whose gates limit parts of the errors.
+func addErrorsRule(d *draft, n *Node, parts []string) {
 	a := scenario.Assertion{
 		ID: DefaultErrors, Severity: result.Gate, OnNoData: "inconclusive", Use: n.Stage.IDPos,
 		Description: "built in, because no gate here says how many errors are allowed: write one, such as " +
@@ -55,13 +52,6 @@ func addErrorsRule(d *draft, n *Node) {
 	for _, c := range gatesOf(n) {
 		lintNoLimit(d, n, c)
 	}
-}
-
-// gatesOf lists the conditions that decide about a node: assertions that gate, and its `while`.
-func gatesOf(n *Node) []Check {
-	return slices.DeleteFunc(slices.Concat(n.Checks, n.While), func(c Check) bool {
-		return c.Assertion.Severity == result.Warn || c.Assertion.ID == DefaultErrors
-	})
 }
 
 // limitedErrors lists the counts of the errors that a node's gates limit; all: they limit every error.
@@ -82,52 +72,80 @@ func limitedErrors(p *Program, n *Node) (parts []string, all bool) {
 	return parts, false
 }
 
+// gatesOf lists the conditions that decide about a node: assertions that gate, its `while`, and the `where`
+// of `best`.
+func gatesOf(n *Node) []Check {
+	checks := slices.Concat(n.Checks, n.While)
+	if n.Best != nil {
+		checks = append(checks, n.Best.Where...)
+	}
+	return slices.DeleteFunc(checks, func(c Check) bool {
+		return c.Severity == result.Warn || c.ID == DefaultErrors
+	})
+}
+
+// lintNoLimit warns of a condition that names errors of n and limits none.
+func lintNoLimit(d *draft, n *Node, c Check) {
+	at := slices.IndexFunc(c.Refs, func(r expression.Ref) bool { return ofErrors(r, n) })
+	if at < 0 || d.Unmatched(c, n.ID) != "" || len(limitedBy(c, n)) > 0 {
+		return
+	}
+	d.warnOnce(c.That.At(0), "no-error-limit",
+		"this is not false when every request fails: it limits no errors").
+		Detail = "errors.count == 0 is asked besides: write a budget, such as errors.ratio < 1%"
+}
+
 // limitedBy lists the counts of the errors on n that a condition limits: of all, of a class, or of
 // a part of the node.
 func limitedBy(c Check, n *Node) (parts []string) {
-	if !slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) }) {
+	if !slices.ContainsFunc(c.Refs, func(r expression.Ref) bool { return ofErrors(r, n) }) {
 		return nil
 	}
 	classes := falseFor(c, n)
-	for _, r := range c.Program.Refs {
+	for _, r := range c.Refs {
 		if !ofErrors(r, n) {
 			continue
 		}
 		at, class := r.Place, classOf(r.Leaf.Row.Name)
 		at.Node = ""
+		limited := []string{class}
 		switch {
 		case allowsAny(c, n), class == "" && len(classes) == len(metric.ErrorClasses()):
-			parts = append(parts, at.String()+countOf(r.Leaf.Row.Name))
 		case class == "":
-			for _, one := range classes {
-				parts = append(parts, at.String()+metric.ErrorsOf(one))
-			}
-		case slices.Contains(classes, class):
-			parts = append(parts, at.String()+metric.ErrorsOf(class))
+			limited = classes
+		case !slices.Contains(classes, class):
+			continue
+		}
+		for _, one := range limited {
+			parts = append(parts, at.String()+countOf(one))
 		}
 	}
 	return parts
 }
 
+// allowsAny reports whether a condition says outright that any share of some errors is
+// fine: errors.ratio <= 100%.
+func allowsAny(c Check, n *Node) bool {
+	t := c.Truth(allFail{n, c, "", 0})
+	return len(c.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" &&
+		t.Limit.Need == 0 && t.Limit.V == 1
+}
+
 // falseFor lists the classes of errors for which a condition is false when every request of n fails
 // with that class. All that the condition does not name are alike to it.
 func falseFor(c Check, n *Node) (classes []string) {
-	named, others := map[string]bool{}, int8(0)
-	for _, r := range c.Program.Refs {
+	named := map[string]bool{}
+	for _, r := range c.Refs {
 		named[classOf(r.Leaf.Row.Name)] = r.Leaf.Row.OfErrors()
 	}
 	is := func(class string) int8 {
-		return max(c.Program.Truth(allFail{n, c, class, 0}).Is, c.Program.Truth(allFail{n, c, class, 1}).Is)
+		return max(c.Truth(allFail{n, c, class, 0}).Is, c.Truth(allFail{n, c, class, 1}).Is)
 	}
-	known := false
+	others := is("")
 	for _, class := range metric.ErrorClasses() {
 		truth := others
-		switch {
-		case named[class]:
+		if named[class] {
 			truth = is(class)
-		case !known:
-			others, known = is(class), true
-			truth = others
 		}
 		if truth < 0 {
 			classes = append(classes, class)
@@ -136,50 +154,19 @@ func falseFor(c Check, n *Node) (classes []string) {
 	return classes
 }
 
-// allowsAny reports whether a condition says outright that any share of some errors is
-// fine: errors.ratio <= 100%.
-func allowsAny(c Check, n *Node) bool {
-	t := c.Program.Truth(allFail{n, c, "", 0})
-	return len(c.Program.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" &&
-		t.Limit.Need == 0 && t.Limit.V == 1
-}
-
-// lintNoLimit warns of a condition that names errors of n and limits none.
-func lintNoLimit(d *draft, n *Node, c Check) {
-	at := slices.IndexFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) })
-	if at < 0 || d.program.Unmatched(c, n.ID) != "" || len(limitedBy(c, n)) > 0 {
-		return
-	}
-	d.warnOnce(c.Assertion.That.At(0), "no-error-limit",
-		"this is not false when every request fails: it limits no errors").
-		Detail = "errors.count == 0 is asked besides: write a budget, such as errors.ratio < 1%"
-}
-
 // ofErrors reports whether a reference is to errors of node n.
-func ofErrors(r expression.Ref, n *Node) bool {
-	return !r.Baseline && (r.Node == "" || r.Node == n.ID) && r.Leaf.Row.OfErrors()
-}
+func ofErrors(r expression.Ref, n *Node) bool { return n.Owns(r) && r.Leaf.Row.OfErrors() }
 
-// classOf returns the class whose errors a row counts; "": all.
-func classOf(row string) string {
-	class, _ := strings.CutPrefix(row, "errors.")
-	class, _, one := strings.Cut(class, ".")
-	if !one {
-		return ""
+// countOf returns the row that counts the errors of a class; of "" all.
+func countOf(class string) string {
+	if class == "" {
+		return metric.ErrorsCount
 	}
-	return class
+	return metric.ErrorsOf(class)
 }
 
-// countOf returns the row that counts the errors that a row is about.
-func countOf(row string) string {
-	if class := classOf(row); class != "" {
-		return metric.ErrorsOf(class)
-	}
-	return metric.ErrorsCount
-}
-
-// allFail answers references as if every request of a node failed with one class, and none of any
-// other node. What is made of replies, or of this machine, is unknown.
+// allFail answers references as if every request of a node failed with one class, "" one that no
+// reference names, and none of any other node. What is made of replies, or of this machine, is unknown.
 type allFail struct {
 	node  *Node
 	check Check
@@ -194,14 +181,18 @@ const manyRequests = 1000
 func (f allFail) Quantity(r expression.Ref) expression.Quantity {
 	unknown := expression.Quantity{Need: 1, Why: "no request succeeds"}
 	row := r.Leaf.Row
-	own := !r.Baseline && (r.Node == "" || r.Node == f.node.ID)
+	own := f.node.Owns(r)
 	failed := row.OfErrors() && own && (classOf(row.Name) == "" || classOf(row.Name) == f.class)
 	v := 0.0
 	switch {
 	case failed && row.Dim == metric.Ratio:
 		v = 1
 	case failed, row.Name == metric.RequestsCount:
-		v = f.requests(r, own)
+		v = manyRequests
+		if planned := plannedFor(f.node, r.Place, f.check.Assertion); own && planned >= 1 {
+			v = math.Floor(planned)
+		}
+		v += f.more * (v + 1)
 	case row.OfErrors():
 	case own &&
 		slices.Contains([]string{metric.RequestsRate, metric.Throughput, metric.Goodput, metric.GoodputRatio},
@@ -212,12 +203,11 @@ func (f allFail) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: manyRequests, Need: 1}
 }
 
-// requests counts the requests that a reference looks at: those that are planned where the plan fixes
-// their number.
-func (f allFail) requests(r expression.Ref, own bool) float64 {
-	n := float64(manyRequests)
-	if k := plannedFor(f.node, r.Place, f.check.Assertion); own && k >= 1 {
-		n = math.Floor(k)
+// classOf returns the class whose errors a row counts; "": all.
+func classOf(row string) string {
+	class, _, one := strings.Cut(strings.TrimPrefix(row, "errors."), ".")
+	if !one {
+		return ""
 	}
-	return n + f.more*(n+1)
+	return class
 }

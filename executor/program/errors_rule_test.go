@@ -131,7 +131,7 @@ func TestLimitsOnErrors(t *testing.T) {
 			if severity == "warn" {
 				rule, warned = full, false
 			}
-			p := compile(t, `
+			p, warnings := compileWarned(t, `
 version: 1
 target: {backend: kserve, url: "http://localhost:1", model: m}
 vars: {any: 100%}
@@ -151,13 +151,13 @@ stages:
 			if got != rule {
 				t.Errorf("%s (%s): the built-in rule is %q, want %q", c.that, severity, got, rule)
 			}
-			at := slices.IndexFunc(p.Warnings, func(d source.Diagnostic) bool { return d.Code == "no-error-limit" })
+			at := slices.IndexFunc(warnings, func(d source.Diagnostic) bool { return d.Code == "no-error-limit" })
 			if warned != (at >= 0) {
-				t.Errorf("%s (%s): warnings %v", c.that, severity, p.Warnings)
+				t.Errorf("%s (%s): warnings %v", c.that, severity, warnings)
 			}
 			if at >= 0 &&
-				(p.Warnings[at].Pos.Line != 12 || !strings.Contains(p.Warnings[at].Detail, "errors.ratio < 1%")) {
-				t.Errorf("%s: %+v", c.that, p.Warnings[at])
+				(warnings[at].Pos.Line != 12 || !strings.Contains(warnings[at].Detail, "errors.ratio < 1%")) {
+				t.Errorf("%s: %+v", c.that, warnings[at])
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/executor/load"
@@ -16,8 +17,7 @@ import (
 )
 
 // readFiles opens every file that a dataset or a load in use names. Data that cannot be read yet is
-// left alone: the plan's own list has it. It adds rows, streams and lists to the draft and
-// Node.recorded.
+// left alone: the plan's own list has it. It adds data and lists to the draft, and Node.recorded.
 func readFiles(d *draft) {
 	for _, s := range d.stages {
 		for _, point := range s.points {
@@ -38,24 +38,42 @@ func readRows(d *draft, r scenario.Request) {
 		return
 	}
 	if data.Source == "bodies" {
-		if why := k.lacks("request bodies"); why != "" {
+		if why := k.lacks(backends.Bodies); why != "" {
 			d.fail(data.Pos, "does-not-fit", "target %q takes no whole bodies: %s", r.Target.Name, why)
 		}
 	}
-	if _, done := d.rows[data]; done || unreadable(d.program, data) {
+	if data.Prompts != nil {
+		checkPrompts(d, r, k)
+	}
+	whole := k != nil && k.abilities.WholeBodies()
+	if whole && data.Generate != nil && len(data.Generate.Inputs) > 0 {
+		d.fail(data.Pos, "does-not-fit", "target %q takes whole bodies, which cannot be generated",
+			r.Target.Name).Help("give them: data: {bodies: FILES}, {file: ROWS} or {rows: [ROW, …]}")
+	}
+	if _, done := d.data[data]; done || unreadable(d.Program, data) {
 		return
 	}
-	n, streams, diags := feed.Check(data)
-	d.rows[data], d.streams[data] = n, streams
-	d.add(diags)
+	rows, streams, diags := feed.Check(data, whole)
+	d.data[data] = contents{rows, streams}
+	d.add(diags...)
 }
 
-// unreadable reports whether the plan's own list says that a dataset cannot be read yet.
-func unreadable(p *Program, data *scenario.Dataset) bool {
-	return slices.ContainsFunc(p.Plan.Later, func(l source.Diagnostic) bool {
-		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") ||
-			data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
-	})
+// checkPrompts refuses prompts for a target that takes none, and says where their lengths are not exact.
+func checkPrompts(d *draft, r scenario.Request, k *boundTarget) {
+	p := r.Data.Prompts
+	if why := k.lacks(backends.Prompts); why != "" {
+		d.fail(p.Pos, "does-not-fit", "target %q takes no prompts: %s", r.Target.Name, why)
+		return
+	}
+	if k == nil {
+		return
+	}
+	d.add(feed.CheckParts(p, r.Target.Name, TargetOf(k.kind, r.Target).Endpoint)...)
+	if r.Target.Tokenizer == nil {
+		d.warn(p.Pos, "prompt-lengths", "target %q has no `tokenizer`, so that a word of a prompt is taken for a "+
+			"token: the server will count others", r.Target.Name).
+			Help("name the file of the model's tokenizer: tokenizer: tokenizer.json")
+	}
 }
 
 // readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the
@@ -73,17 +91,17 @@ func readTimes(d *draft, n *Node) {
 		readList(d, n, *l.File, "times", int64(l.Unit),
 			func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
 		if n.recorded != nil && load.Count(timesOf(n.recorded, l), 0, math.MaxInt64) == 0 {
-			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
+			part := "after `from` " + source.Duration(l.From)
 			if l.To > 0 {
-				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From),
-					source.Duration(l.To))
+				part = fmt.Sprintf("between `from` %s and `to` %s",
+					source.Duration(l.From), source.Duration(l.To))
 			}
 			d.fail(l.File.Pos, "recorded-times", "no time of %s is %s", l.File.Name, part)
 		}
 	}
 }
 
-// maxList is how large a file of gaps or times may be: rows of a trace carry prompts.
+// maxList bounds the size of a file of gaps or times, bytes: rows of a trace carry prompts.
 const maxList = 4 << 30
 
 // list is a file of gaps or times as one unit reads it.
@@ -98,28 +116,35 @@ func readList(
 ) {
 	key := list{at.Name, kind, unit}
 	known, done := d.lists[key]
-	if done {
-		n.recorded = known
-		return
+	if !done {
+		f, err := regular.Open(at.Name, maxList)
+		if err == nil {
+			defer f.Close()
+			known, err = read(f)
+		}
+		if err != nil {
+			d.fail(at.Pos, "recorded-times", "%s", err)
+		}
+		d.lists[key] = known
 	}
-	f, err := regular.Open(at.Name, maxList)
-	if err == nil {
-		defer f.Close()
-		n.recorded, err = read(f)
-	}
-	if err != nil {
-		d.fail(at.Pos, "recorded-times", "%s", err)
-	}
-	d.lists[key] = n.recorded
+	n.recorded = known
 }
 
 // rowTimes takes the timestamps of the data's rows.
 func rowTimes(d *draft, n *Node) {
 	data := n.Stage.Entries()[0].Request.Data
-	if unreadable(d.program, data) && data.Format != format.Mooncake {
+	if unreadable(d.Program, data) && data.Format != format.Mooncake {
 		return
 	}
-	var ds source.Diagnostics
-	n.recorded, ds = feed.Times(data)
-	d.add(ds)
+	times, diags := feed.Times(data, data.Timing != strictTiming && d.text(n.Stage.Entries()[0]))
+	d.add(diags...)
+	n.recorded = times
+}
+
+// unreadable reports whether the plan's own list says that a dataset cannot be read yet.
+func unreadable(p *Program, data *scenario.Dataset) bool {
+	return slices.ContainsFunc(p.Plan.Later, func(l source.Diagnostic) bool {
+		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") ||
+			data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
+	})
 }

@@ -28,14 +28,24 @@ var pathKeys = map[string]string{
 		"{cert: FILE, key: GOOD}}\nSTAGES",
 	"tls.key": "version: 1\ntarget: {backend: kserve, url: \"https://h:1\", model: m, tls: " +
 		"{cert: GOOD, key: FILE}}\nSTAGES",
-	"dataset.file":       "HEAD\ndata: {file: FILE}\n",
-	"dataset.file json":  "HEAD\ndata: {file: FILE, format: json}\n",
-	"dataset.file list":  "HEAD\ndata: {file: [GOOD, FILE]}\n",
-	"dataset.dir":        "HEAD\ndata: {dir: FILE}\n",
+	"dataset.file":      "HEAD\ndata: {file: FILE}\n",
+	"dataset.file json": "HEAD\ndata: {file: FILE, format: json}\n",
+	"dataset.file list": "HEAD\ndata: {file: [GOOD, FILE]}\n",
+	"dataset.dir":       "HEAD\ndata: {dir: FILE}\n",
+	"prompts.corpus": "version: 1\ntarget: {backend: openai, url: \"http://h:1\", model: m}\n" +
+		"data: {prompts: {corpus: FILE}}\nSTAGES",
+	"target.tokenizer": "version: 1\ntarget: {backend: openai, url: \"http://h:1\", model: m, tokenizer: FILE}\n" +
+		"data: {prompts: {}}\nSTAGES",
 	"generator_map.file": "HEAD\ndata: {generate: {x: {file: FILE}}}\n",
 	"intervals.file":     "HEAD\nstages: [{id: s, load: {intervals: {file: FILE, unit: ms}}, for: 1s}]\n",
 	"schedule.file":      "HEAD\nstages: [{id: s, load: {schedule: {file: FILE, unit: ms}}}]\n",
 	"bodies":             "HEAD\ndata: {bodies: FILE}\n",
+	"protos.files": "version: 1\ntarget: {backend: grpc, url: \"grpc://h:1\", method: a.B/C, protos: " +
+		"{files: [FILE]}}\ndata: {rows: [{}]}\nSTAGES",
+	"protos.include": "version: 1\ntarget: {backend: grpc, url: \"grpc://h:1\", method: a.B/C, protos: " +
+		"{files: [GOOD], include: [FILE]}}\ndata: {rows: [{}]}\nSTAGES",
+	"protos.descriptor_set": "version: 1\ntarget: {backend: grpc, url: \"grpc://h:1\", method: a.B/C, protos: " +
+		"{descriptor_set: FILE}}\ndata: {rows: [{}]}\nSTAGES",
 	"inprocess.server_dir": "version: 1\ntarget: {backend: triton_inprocess, model: m, inprocess: " +
 		"{server_dir: FILE, repository: .}}\nSTAGES",
 	"inprocess.repository": "version: 1\ntarget: {backend: triton_inprocess, model: m, inprocess: " +
@@ -120,7 +130,8 @@ func TestOnlyRegularFiles(t *testing.T) {
 		for kind, file := range map[string]string{
 			"named pipe": at("pipe"), "socket": at("socket"), "device": "/dev/zero", "folder": at("folder"),
 		} {
-			if kind == "folder" && (key == "dataset.dir" || strings.HasPrefix(key, "inprocess")) {
+			if kind == "folder" && (key == "dataset.dir" || key == "protos.include" ||
+				strings.HasPrefix(key, "inprocess")) {
 				continue
 			}
 			plan := strings.ReplaceAll(text, "HEAD",

@@ -2,6 +2,7 @@ package program
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/measure"
@@ -12,7 +13,7 @@ import (
 // compileGoodput compiles what makes a request good: a metric that every request has a value of,
 // and a limit of its dimension. It reads catalogues and adds Node.Goodput.
 func compileGoodput(d *draft) {
-	for _, n := range d.program.Nodes {
+	for _, n := range d.Nodes {
 		if n.Catalogue == nil {
 			continue // its target is wrong, which has been reported
 		}
@@ -23,10 +24,15 @@ func compileGoodput(d *draft) {
 				lacks = lacksRow(n, row, n.entries[0])
 			}
 			switch dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text)); {
-			case known && row.Later && row.From == metric.Sample && lacks == "": // see later
 			case !known || !binds(n, row):
+				names := boundRows(n)
+				nearest := calledElsewhere(n, names, strings.TrimSpace(x.Metric.Text))
+				if nearest != "" {
+					lacks = "it is called " + nearest + " here"
+				}
 				d.fail(x.Metric.Pos, "goodput-bound", "goodput cannot be bound by %s: %s", x.Metric.Text,
-					cmp.Or(lacks, "not every request has a value of it")).Allowed = boundRows(n)
+					cmp.Or(lacks, "not every request has a value of it")).
+					Among(nearest, names)
 			case !ok || dim != row.Dim:
 				d.fail(x.Limit.Pos, "goodput-bound",
 					"%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
@@ -37,9 +43,15 @@ func compileGoodput(d *draft) {
 	}
 }
 
-// binds reports whether a goodput condition of the node can name a row.
-func binds(n *Node, row *metric.Row) bool {
-	return !row.Later && measure.Bindable(row) && lacksRow(n, row, nil) == ""
+// calledElsewhere returns the one of the rows that other tools call by a name, "" if there is none.
+func calledElsewhere(n *Node, names []string, name string) string {
+	for _, row := range n.Catalogue.Rows() {
+		same := func(alias string) bool { return strings.EqualFold(alias, name) }
+		if slices.Contains(names, row.Name) && slices.ContainsFunc(row.Aliases, same) {
+			return row.Name
+		}
+	}
+	return ""
 }
 
 func boundRows(n *Node) (names []string) {
@@ -51,18 +63,14 @@ func boundRows(n *Node) (names []string) {
 	return names
 }
 
+// binds reports whether a goodput condition of the node can name a row.
+func binds(n *Node, row *metric.Row) bool {
+	return measure.Bindable(row) && lacksRow(n, row, nil) == ""
+}
+
 // example returns a literal of a dimension.
 func example(d metric.Dim) string {
-	switch d {
-	case metric.Duration:
-		return "300ms"
-	case metric.Rate:
-		return "20/s"
-	case metric.Ratio:
-		return "1%"
-	case metric.Bytes:
-		return "64KiB"
-	case metric.Count, metric.Power, metric.Number:
-	}
-	return "128"
+	return cmp.Or(map[metric.Dim]string{
+		metric.Duration: "300ms", metric.Rate: "20/s", metric.Ratio: "1%", metric.Bytes: "64KiB",
+	}[d], "128")
 }

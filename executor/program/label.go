@@ -3,10 +3,11 @@ package program
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -14,7 +15,11 @@ import (
 // extent, repeats.
 func playText(n *Node) (text string) {
 	if q := n.Sequences; q != nil && n.Open && !q.Begin {
-		text += fmt.Sprintf(", steps of %d live sequences", q.Live)
+		what := "steps of %d live sequences"
+		if q.Sessions {
+			what = "turns of %d live sessions"
+		}
+		text += ", " + fmt.Sprintf(what, q.Live)
 	}
 	if n.Stage.Mix != nil {
 		text += ", " + mixText(n.Stage.Mix)
@@ -24,6 +29,8 @@ func playText(n *Node) (text string) {
 		text += " for " + spanText(e.Span)
 	case scenario.UntilStable:
 		text += fmt.Sprintf(" until stable (%d windows of %s)", e.Windows, spanText(e.Window))
+	case scenario.UntilPrecise:
+		text += " until " + preciseText(e)
 	case scenario.UntilOthers:
 		text += " until the others are done"
 	}
@@ -35,18 +42,15 @@ func playText(n *Node) (text string) {
 
 // timesText describes the times of a schedule, from the file or data called name.
 func timesText(s scenario.Schedule, name string) string {
-	text := "times of " + name
-	if s.From > 0 || s.To > 0 {
-		text += ","
-	}
+	text, comma := "times of "+name, ","
 	if s.From > 0 {
-		text += " from " + source.Duration(s.From)
+		text, comma = text+", from "+source.Duration(s.From), ""
 	}
 	if s.To > 0 {
-		text += " to " + source.Duration(s.To)
+		text += comma + " to " + source.Duration(s.To)
 	}
 	if s.Speed != 1 {
-		text += fmt.Sprintf(", %s times as fast", strconv.FormatFloat(s.Speed, 'g', -1, 64))
+		text += fmt.Sprintf(", %v times as fast", s.Speed)
 	}
 	return text
 }
@@ -75,7 +79,7 @@ func valueText(l scenario.Level) string {
 }
 
 func arrivalText(a scenario.Arrivals) string {
-	text := " " + cmp.Or(a.Word, "cv "+strconv.FormatFloat(a.CV, 'g', -1, 64))
+	text := " " + cmp.Or(a.Word, fmt.Sprint("cv ", a.CV))
 	if a.Exact {
 		text += " exact"
 	}
@@ -87,7 +91,7 @@ func mixText(entries []scenario.Entry) string {
 	for _, e := range entries {
 		part := e.Name
 		if e.Weight > 0 {
-			part = strconv.FormatFloat(e.Weight, 'g', -1, 64) + " " + part
+			part = fmt.Sprint(e.Weight, " ", part)
 		}
 		parts = append(parts, part)
 	}
@@ -96,17 +100,30 @@ func mixText(entries []scenario.Entry) string {
 
 func spanText(s scenario.Span) string {
 	for _, c := range []struct {
-		n    int64
-		unit string
-	}{{s.Requests, "request"}, {s.Sequences, "sequence"}, {s.Sessions, "session"}, {s.Passes, "pass"}} {
+		n         int64
+		one, many string
+	}{
+		{s.Requests, "request", "requests"},
+		{s.Sequences, "sequence", "sequences"},
+		{s.Sessions, "session", "sessions"},
+		{s.Passes, "pass", "passes"},
+	} {
 		switch {
 		case c.n == 1:
-			return "1 " + c.unit
-		case c.n > 1 && c.unit == "pass":
-			return fmt.Sprintf("%d passes", c.n)
+			return "1 " + c.one
 		case c.n > 1:
-			return fmt.Sprintf("%d %ss", c.n, c.unit)
+			return fmt.Sprintf("%d %s", c.n, c.many)
 		}
 	}
 	return source.Duration(s.Duration)
+}
+
+// preciseText says how precisely a node is measured: "latency.p99 is within 5 %".
+func preciseText(u scenario.UntilPrecise) string {
+	var parts []string
+	for _, x := range u.Within {
+		parts = append(parts, fmt.Sprintf("%s is within %s", x.Metric.Text,
+			expression.Format(metric.Ratio, x.Share)))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -5,22 +5,21 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario"
-	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // collectLater gathers what the program needs and this version cannot run: what the plan says that
-// nothing plays yet, backends that are only known, abilities that they do not have yet, metrics
-// that nothing measures. It is the last pass and adds Program.Later.
+// nothing plays yet, backends that are only known, abilities that this binary lacks. It is the
+// last pass and adds Program.Later.
 func collectLater(d *draft) {
-	p := d.program
+	p := d.Program
 	// such a key is to be removed, not to be waited for
 	p.Later = slices.DeleteFunc(slices.Clone(p.Plan.Later), func(diag source.Diagnostic) bool {
 		return slices.ContainsFunc(d.unread,
 			func(key string) bool { return diag.Path == key || strings.HasPrefix(diag.Path, key+"/") })
 	})
 	d.diags = slices.DeleteFunc(d.diags, func(diag source.Diagnostic) bool {
-		other := diag.Code == "not-built-yet" // what another package cannot do yet is no mistake of the plan
+		other := diag.Code == source.CodeNotBuilt // by another package: it is no mistake of the plan
 		if other {
 			p.Later = append(p.Later, diag)
 		}
@@ -34,25 +33,16 @@ func collectLater(d *draft) {
 		switch {
 		case k == nil || k.kind.Open != nil || slices.ContainsFunc(p.Plan.Later, listed):
 		case k.kind.Missing == "":
-			notYet(p, pos, "backend "+k.kind.Name+" is not built yet")
+			notYet(p, pos, "", "backend %s is not built yet", k.kind.Name)
 		default:
-			notInBinary(p, pos, "backend "+k.kind.Name, k.kind.Missing)
+			notYet(p, pos, k.kind.Missing, "this binary was built without backend %s", k.kind.Name)
 		}
 	}
 	for _, n := range p.Nodes {
-		laterAbilities(p, n)
-		for _, x := range n.Stage.Goodput {
-			if row, ok := rowOf(n, strings.TrimSpace(x.Metric.Text)); ok && row.Later {
-				notYet(p, x.Metric.Pos, row.Name+" is not measured yet")
-			}
-		}
-		for _, l := range n.Stability {
-			if u, ok := n.Stage.Extent.(scenario.UntilStable); ok && l.Row.Later {
-				notYet(p, u.Metrics[0].Pos, l.Row.Name+" is not measured yet")
-			}
+		if m := n.Stage.Memory; m != nil {
+			laterMemory(p, n, m)
 		}
 	}
-	laterMetrics(p)
 	p.Later = p.Later.Sorted()
 }
 
@@ -65,39 +55,21 @@ func targetPaths(t *scenario.Target, key string) []string {
 	return paths
 }
 
-// rowOf returns a row of the node's catalogue.
-func rowOf(n *Node, name string) (*metric.Row, bool) {
-	if n.Catalogue == nil {
-		return nil, false
-	}
-	return n.Catalogue.Row(name)
-}
-
-// laterMetrics gathers the metrics of checks that nothing measures yet.
-func laterMetrics(p *Program) {
-	for _, c := range p.checks() {
-		for _, r := range c.Program.Refs {
-			if row := r.Leaf.Row; row.Later {
-				notYet(p, c.Assertion.That.At(r.At[0]), row.Name+" is not measured yet")
-			}
+// laterMemory gathers shared memory that a target has, and this binary has not.
+func laterMemory(p *Program, n *Node, m *scenario.Memory) {
+	need := memoryOf(m)
+	for _, k := range n.entries {
+		if k != nil && k.abilities.Has(need) && k.kind.Absent[need] != "" {
+			notYet(p, m.Pos, k.kind.Absent[need], "this binary was built without %s", need.Names()[0])
 		}
 	}
 }
 
-// notYet says what cannot be run.
-func notYet(p *Program, pos source.Pos, summary string) { cannotRun(p, pos, summary, "") }
-
-// notInBinary says what is not in this binary, and how to get one that has it.
-func notInBinary(p *Program, pos source.Pos, what, how string) {
-	cannotRun(p, pos, "this binary was built without "+what, how)
-}
-
-// cannotRun says once what cannot be run, however many nodes share the place, and not where the
-// plan's own list has it.
-func cannotRun(p *Program, pos source.Pos, summary, detail string) {
+// notYet says once what cannot be run, however many nodes share the place, and not where the plan's
+// own list has it; detail says how to get a binary that can.
+func notYet(p *Program, pos source.Pos, detail, format string, args ...any) {
 	if !slices.ContainsFunc(p.Later, func(o source.Diagnostic) bool { return o.Pos == pos }) {
-		p.Later = append(p.Later, source.Diagnostic{
-			Severity: source.Error, Code: "not-built-yet", Pos: pos, Summary: summary, Detail: detail,
-		})
+		p.Later = append(p.Later,
+			source.Errorf(source.CodeNotBuilt, format, args...).Help(detail).At("", pos, 0))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -41,8 +42,18 @@ func small(t scenario.Target, assert string) *scenario.Plan {
 // TestLater: what the language has and this version cannot run compiles, and says so at its line;
 // what no version could do is a mistake.
 func TestLater(t *testing.T) {
-	open := scenario.Target{Backend: "openai", URL: "http://h:1", Streaming: true}
-	shut := scenario.Target{Backend: "openai", URL: "http://h:1"}
+	kinds := append(all.Kinds(), backends.Kind{
+		Name: "planned", Schemes: []string{"http"}, Keys: []string{"streaming"},
+		Abilities: func(t backends.Target) backends.Ability {
+			a := backends.Unary | backends.TokenCounts
+			if t.Streaming {
+				a |= backends.Stream | backends.TokenEvents
+			}
+			return a
+		},
+	})
+	open := scenario.Target{Backend: "planned", URL: "http://h:1", Streaming: true}
+	shut := scenario.Target{Backend: "planned", URL: "http://h:1"}
 	for _, row := range []struct {
 		name   string
 		target scenario.Target
@@ -53,32 +64,31 @@ func TestLater(t *testing.T) {
 		{"a kind that can run", scenario.Target{Backend: "kserve", URL: "http://h:1"}, "latency.p50 < 1s", "", ""},
 		{
 			"a kind that is known", open, "latency.p50 < 1s", "",
-			"3:3 not-built-yet: backend openai is not built yet",
+			"3:3 not-built-yet: backend planned is not built yet",
 		},
 		{
-			"a metric that is known", open, "errors.count == 0 and ttft.p95 < 1s", "",
-			"3:3 not-built-yet: backend openai is not built yet\n9:29 not-built-yet: ttft is not measured yet",
+			"times of tokens", open, "errors.count == 0 and ttft.p95 < 1s", "",
+			"3:3 not-built-yet: backend planned is not built yet",
 		},
 		{
 			"tokens without streaming", shut, "tokens.output.rate > 5/s", "",
-			"3:3 not-built-yet: backend openai is not built yet\n9:7 not-built-yet: tokens.output.rate is not " +
-				"measured yet",
+			"3:3 not-built-yet: backend planned is not built yet",
 		},
 		{
 			"token times without streaming", shut, "ttft.p95 < 1s",
-			"9:7 unknown-metric: ttft cannot be measured here: this version does not measure it yet", "",
+			"9:7 unknown-metric: ttft cannot be measured here: the target does not say `streaming: true`", "",
 		},
 		{
 			"token times without text",
 			scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true},
-			"ttft.p95 < 1s", "9:7 unknown-metric: ttft cannot be measured here: this version does not measure it yet",
+			"ttft.p95 < 1s", "9:7 unknown-metric: ttft cannot be measured here: backend triton has no token events here",
 			"",
 		},
 		{
 			"tokens of triton",
-			scenario.Target{Backend: "triton", URL: "grpc://h:1", Streaming: true, Endpoint: "vllm"},
+			scenario.Target{Backend: "triton", URL: "grpc://h:1", Endpoint: "vllm"},
 			"tokens.output.p50 < 9",
-			"9:7 unknown-metric: tokens.output cannot be measured here: this version does not measure it yet", "",
+			"9:7 unknown-metric: tokens.output cannot be measured here: backend triton has no token counts here", "",
 		},
 		{
 			"response gaps of triton",
@@ -99,7 +109,7 @@ func TestLater(t *testing.T) {
 		},
 		{
 			"a GPU",
-			scenario.Target{Backend: "kserve", URL: "grpc://h:1", Metrics: &scenario.Metrics{URL: "http://h/metrics"}},
+			scenario.Target{Backend: "kserve", URL: "grpc://h:1", Metrics: &scenario.Metrics{URLs: []string{"http://h/metrics"}}},
 			"gpu.memory.max < 1GiB", "", "",
 		},
 		{
@@ -110,9 +120,9 @@ func TestLater(t *testing.T) {
 		},
 		{
 			"no endpoint at all",
-			scenario.Target{Backend: "kserve", URL: "http://h:1", Endpoint: "infer"},
+			scenario.Target{Backend: "http", URL: "http://h:1", Endpoint: "infer"},
 			"",
-			"5:3 key-not-read: backend kserve does not read \"endpoint\"", "",
+			"5:3 key-not-read: backend http does not read \"endpoint\"", "",
 		},
 		{"no URL", scenario.Target{Backend: "kserve"}, "", "2:1 missing-key: target \"main\" has no `url`", ""},
 		{
@@ -131,11 +141,10 @@ func TestLater(t *testing.T) {
 			"a scheme that is not spoken",
 			scenario.Target{Backend: "openai", URL: "grpc://h:1"},
 			"",
-			"4:3 scheme: target \"main\": backend openai does not speak grpc://",
-			"3:3 not-built-yet: backend openai is not built yet",
+			"4:3 scheme: target \"main\": backend openai does not speak grpc://", "",
 		},
 	} {
-		program, diags := Compile(small(row.target, row.assert), all.Kinds())
+		program, diags := Compile(small(row.target, row.assert), kinds)
 		if got := told(diags); got != row.want {
 			t.Errorf("%s: refused with\n%s\nwant\n%s", row.name, got, row.want)
 		}
@@ -162,8 +171,8 @@ func told(ds source.Diagnostics) string {
 func TestUnreadKey(t *testing.T) {
 	const text = `version: 1
 targets:
-  a: {backend: kserve, url: "http://h:1", model: m, signature: s, protos: {files: []}, endpoint: infer}
-  b: {backend: tfserving, url: "http://h:1", model: m, signature: s}
+  a: {backend: kserve, url: "http://h:1", model: m, signature: s, protos: {files: []}, method: GET}
+  b: {backend: tfserving, url: "grpc://h:1", model: m, signature: s}
 stages: [{id: s, target: a, load: {concurrency: 1}, for: 1s}, {id: t, target: b, load: {concurrency: 1}, for: 1s}]
 `
 	plan, diags := scenario.Parse("p", []byte(text), scenario.Overrides{})
@@ -174,9 +183,8 @@ stages: [{id: s, target: a, load: {concurrency: 1}, for: 1s}, {id: t, target: b,
 	got := told(diags) + "\n" + told(program.Later)
 	want := `3:53 key-not-read: backend kserve does not read "signature"
 3:67 key-not-read: backend kserve does not read "protos"
-3:88 key-not-read: backend kserve does not read "endpoint"
-4:16 not-built-yet: this version cannot run ` + "`tfserving`" + ` yet
-4:56 not-built-yet: this version cannot run ` + "`signature`" + ` yet`
+3:88 key-not-read: backend kserve does not read "method"
+`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -33,7 +33,7 @@ func lintPlan(d *draft) {
 		}
 		lintConditional(d, s)
 	}
-	for _, c := range d.program.Assert {
+	for _, c := range d.Assert {
 		lintFewSamples(d, c, "the plan")
 		lintUnreached(d, c)
 	}
@@ -42,15 +42,14 @@ func lintPlan(d *draft) {
 // lintUnused warns of datasets that no stage names, not even one that never runs.
 func lintUnused(d *draft) {
 	used := make(map[*scenario.Dataset]bool)
-	for _, s := range d.program.Plan.Stages {
+	for _, s := range d.Plan.Stages {
 		for _, e := range s.Entries() {
 			used[e.Request.Data] = true
 		}
 	}
-	for _, data := range d.program.Plan.Datasets {
+	for _, data := range d.Plan.Datasets {
 		if !used[data] && data.Pos.Line > 0 {
-			d.warn(data.Pos, "unused-entry",
-				"dataset %q is used by no stage", data.Name).
+			d.warn(data.Pos, "unused-entry", "dataset %q is used by no stage", data.Name).
 				Detail = "remove it, or name it with `data`"
 		}
 	}
@@ -60,16 +59,15 @@ func lintUnused(d *draft) {
 // needs: it then counts as one that does not hold, and the search ends there.
 func lintFewTried(d *draft, n *Node) {
 	q, is := quantity(n.Stage).(scenario.Search)
-	e, until := n.Stage.Extent.(scenario.For)
-	if !is || !until {
+	if !is {
 		return
 	}
-	planned := float64(e.Span.Requests)
-	if n.Open && e.Span.Duration > 0 && q.From.Expr == nil {
-		planned = q.From.Value * e.Span.Duration.Seconds()
+	planned, lasts := float64(n.Span().Requests), n.Span().Duration.Seconds()
+	if n.Open && lasts > 0 && q.From.Expr == nil {
+		planned = q.From.Value * lasts
 	}
 	sd := 0.0 // by chance it may be fewer
-	if r, is := n.Stage.Load.(scenario.Rate); is && e.Span.Duration > 0 && !r.Arrivals.Exact {
+	if r, is := n.Stage.Load.(scenario.Rate); is && lasts > 0 && !r.Arrivals.Exact {
 		sd = r.Arrivals.CV * math.Sqrt(planned)
 	}
 	for _, c := range n.While {
@@ -77,13 +75,12 @@ func lintFewTried(d *draft, n *Node) {
 			continue
 		}
 		change := fmt.Sprintf("`for: %d requests`", c.Needed)
-		if e.Span.Duration > 0 {
-			change += fmt.Sprintf(", or begin at %.0f/s",
-				math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
+		if lasts > 0 {
+			change += fmt.Sprintf(", or begin at %.0f/s", math.Ceil((float64(c.Needed)+3*sd)/lasts))
 		}
-		d.warnOnce(c.Assertion.That.Pos, "few-samples",
+		d.warnOnce(c.That.Pos, "few-samples",
 			"a trial at %s sends %.0f requests%s, %s needs %d",
-			valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
+			valueText(q.From), math.Floor(planned), byChance(sd), c.That.Text, c.Needed).
 			Detail = "it is inconclusive there, which counts as false, and the search ends: use " + change
 	}
 }
@@ -98,9 +95,9 @@ func byChance(sd float64) string {
 
 // lintFewSamples says where an assertion needs samples that its node, or the plan, cannot gather.
 func lintFewSamples(d *draft, c Check, who string) {
-	if c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(c.Program) {
-		d.warnOnce(c.Assertion.That.Pos, "no-effect",
-			"\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).
+	if c.MinSamples > 0 && !verdict.ReadsRequests(c.Program) {
+		d.warnOnce(c.That.Pos, "no-effect",
+			"\"min_samples\" has no effect: %s is not made of requests", c.That.Text).
 			Detail = "it is read once, so there are no samples that could be too few: leave the key out"
 	}
 	most := c.Planned + 2*c.SD
@@ -111,16 +108,20 @@ func lintFewSamples(d *draft, c Check, who string) {
 	if every := verdict.Every(c.Assertion); every > 0 {
 		place = fmt.Sprintf("in %s sends", source.Duration(every))
 	}
-	d.warnOnce(c.Assertion.That.Pos, "few-samples",
+	detail := "the verdict will be inconclusive: run longer, or set `min_samples`"
+	if c.Confidence > 0 {
+		detail = "the verdict will be inconclusive: run longer. The number is for independent requests; near " +
+			"capacity an assertion with `confidence` needs several times as many"
+	}
+	d.warnOnce(c.That.Pos, "few-samples",
 		"%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
-		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
+		Detail = detail
 }
 
 // lintSparse warns of closed loops whose slots have hardly anything to do.
 func lintSparse(d *draft, n *Node) {
-	requests, slots := n.Planned.Requests, n.Level.Value
-	e, counted := n.Stage.Extent.(scenario.For)
-	if n.Open || !counted || e.Span.Duration > 0 || requests < 0 || slots == 0 || requests >= 3*slots {
+	requests, slots, span := n.Planned.Requests, slotsOf(n, n.Level), n.Span()
+	if n.Open || span.IsZero() || span.Duration > 0 || requests < 0 || slots == 0 || requests >= 3*slots {
 		return
 	}
 	if requests < slots {
@@ -137,12 +138,8 @@ func lintSparse(d *draft, n *Node) {
 
 // lintRampCut warns of ramps that end before they are over.
 func lintRampCut(d *draft, n *Node) {
-	r, ok := quantity(n.Stage).(scenario.Ramp)
-	e, isFor := n.Stage.Extent.(scenario.For)
-	if !ok || !isFor || e.Span.Duration == 0 {
-		return
-	}
-	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
+	r, _ := quantity(n.Stage).(scenario.Ramp)
+	if length, end := rampLength(r), n.Span().Duration.Seconds(); end > 0 && length > end {
 		d.warn(n.Stage.ExtentPos, "ramp-cut",
 			"the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave " +
@@ -154,19 +151,19 @@ func lintRampCut(d *draft, n *Node) {
 // all slots taken, these requests have no outcome, and an assertion that allows no more errors
 // than that is not certain.
 func lintUndrained(d *draft, n *Node) {
-	if e, is := n.Stage.Extent.(scenario.For); n.Open || n.Stage.Drain > 0 || is && e.Span.Duration == 0 {
+	if span := n.Span(); n.Open || n.Stage.Drain > 0 || !span.IsZero() && span.Duration == 0 {
 		return
 	}
 	slots := max(n.Level.Value, 1)
 	for _, c := range n.Checks {
-		if slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return !counted(r) }) ||
-			c.Program.Truth(openAtEnd(slots)).Is != 0 {
+		if slices.ContainsFunc(c.Refs, func(r expression.Ref) bool { return !counted(r) }) ||
+			c.Truth(openAtEnd(slots)).Is != 0 {
 			continue
 		}
 		d.warnOnce(n.Stage.DrainPos, "no-drain",
 			"stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is "+
 				"then not known",
-			n.ID, slots, c.Assertion.That.Text).
+			n.ID, slots, c.That.Text).
 			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, " +
 			"or allow some, as in errors.ratio < 1%"
 	}
@@ -189,14 +186,14 @@ func (n openAtEnd) Quantity(expression.Ref) expression.Quantity {
 func lintUnseen(d *draft, n *Node) {
 	for _, c := range n.Checks {
 		every := verdict.Every(c.Assertion)
-		if every == 0 || len(c.Program.Refs) == 0 {
+		if every == 0 || len(c.Refs) == 0 {
 			continue
 		}
-		rest := phaseLength(n, c.Program.Refs[0].Phase) % every
+		rest := phaseLength(n, c.Refs[0].Phase) % every
 		if rest == 0 {
 			continue
 		}
-		d.warnOnce(c.Assertion.That.Pos, "unseen-rest",
+		d.warnOnce(c.That.Pos, "unseen-rest",
 			"the last %v are in no window of %v: nothing here looks at them",
 			source.Duration(rest), source.Duration(every)).
 			Detail = "let the length be a multiple of `every`, which is 1s where only `within` is given"
@@ -213,23 +210,15 @@ func phaseLength(n *Node, phase string) time.Duration {
 		}
 		return 0
 	}
-	if e, timed := n.Stage.Extent.(scenario.For); timed {
-		return e.Span.Duration
-	}
-	return 0
-}
-
-func inTime(seconds float64) string {
-	return source.Duration(time.Duration(seconds * float64(time.Second)))
+	return n.Span().Duration
 }
 
 // lintCrowded warns of open loops that would fill their slots before their own limit of latency is
 // reached.
 func lintCrowded(d *draft, n *Node) {
-	pool, open := scenario.Open(n.Stage.Load)
-	rate := peakRate(n)
+	pool, rate := &n.Load.Stored, peakRate(n)
 	limit, c := smallestLimit(n)
-	if !open || rate == 0 || limit == 0 || rate*limit <= float64(pool.MaxInFlight) {
+	if !n.Open || rate == 0 || limit == 0 || rate*limit <= float64(pool.MaxInFlight) {
 		return
 	}
 	what := "wait for a slot, which is in their latency"
@@ -240,18 +229,21 @@ func lintCrowded(d *draft, n *Node) {
 		"at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
 		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`",
-		c.Assertion.That.Text, what)
+		c.That.Text, what)
+}
+
+func inTime(seconds float64) string {
+	return source.Duration(time.Duration(seconds * float64(time.Second)))
 }
 
 // lintDrops warns of open loops that may drop any share of their requests: what was never sent is
 // no error, and no gate is about it.
 func lintDrops(d *draft, n *Node) {
-	pool, open := scenario.Open(n.Stage.Load)
-	if !open || pool.Overflow != "drop" {
+	if n.Load.Stored.Overflow != "drop" {
 		return
 	}
 	for _, c := range gatesOf(n) {
-		if slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
+		if slices.ContainsFunc(c.Refs, func(r expression.Ref) bool {
 			return strings.HasPrefix(r.Leaf.Row.Name, "dropped.") ||
 				slices.Contains([]string{metric.GoodputRatio, metric.OfferedRate}, r.Leaf.Row.Name)
 		}) {
@@ -267,11 +259,10 @@ func lintDrops(d *draft, n *Node) {
 // peakRate returns the highest rate that the plan itself writes; 0: there is none.
 func peakRate(n *Node) float64 {
 	peak := n.Level.Value
-	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
-		for _, s := range r.Steps {
-			if s.Hold > 0 {
-				peak = max(peak, s.To.Value)
-			}
+	r, _ := quantity(n.Stage).(scenario.Ramp)
+	for _, s := range r.Steps {
+		if s.Hold > 0 {
+			peak = max(peak, s.To.Value)
 		}
 	}
 	return peak
@@ -281,13 +272,13 @@ func peakRate(n *Node) float64 {
 // seconds; 0: none does.
 func smallestLimit(n *Node) (limit float64, by Check) {
 	for _, c := range n.Checks {
-		if len(c.Program.Refs) != 1 || c.Program.Refs[0].Node != "" {
+		if len(c.Refs) != 1 || c.Refs[0].Node != "" {
 			continue
 		}
-		if name := c.Program.Refs[0].Leaf.Row.Name; name != metric.Latency && name != metric.ServiceTime {
+		if name := c.Refs[0].Leaf.Row.Name; name != metric.Latency && name != metric.ServiceTime {
 			continue
 		}
-		t := c.Program.Truth(atOnce{})
+		t := c.Truth(atOnce{})
 		if strings.HasPrefix(t.Op, "<") && t.Limit.Known && t.Limit.V > 0 &&
 			(limit == 0 || t.Limit.V < limit) {
 			limit, by = t.Limit.V, c
@@ -305,20 +296,20 @@ func (atOnce) Quantity(expression.Ref) expression.Quantity {
 
 // lintConditional warns of gates on a stage that a good run skips, and of stages that wait for one.
 func lintConditional(d *draft, s *stagePoints) {
-	if first := s.first(); first.When == "failure" && len(first.Assert) > 0 {
-		d.warn(first.Assert[0].Use, "may-be-skipped",
-			"stage %q only runs when something has failed: this never gates a good run", s.id).
+	if s.When == "failure" && len(s.Assert) > 0 {
+		d.warn(s.Assert[0].Use, "may-be-skipped",
+			"stage %q only runs when something has failed: this never gates a good run", s.ID).
 			Detail = "assert on a stage that always runs, or use `when: always`"
 	}
-	if s.first().When != "success" {
+	if s.When != "success" || d.reported[place(s.IDPos, "never-runs")] {
 		return
 	}
-	for _, need := range s.first().Needs {
-		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" &&
-			other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, "never-runs") {
-			d.warn(s.first().IDPos, "may-be-skipped",
+	for _, need := range s.Needs {
+		if other := d.byID[need.ID]; other != nil && other.When == "failure" &&
+			other.OnFail != "continue" {
+			d.warn(s.IDPos, "may-be-skipped",
 				"stage %q needs %q, which only runs when something has failed: a good run skips "+
-					"both", s.id, other.id).
+					"both", s.ID, other.ID).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
 			return
 		}
@@ -327,9 +318,9 @@ func lintConditional(d *draft, s *stagePoints) {
 
 // lintUnreached warns of an assertion of the plan on nodes that a good run may skip.
 func lintUnreached(d *draft, c Check) {
-	for _, r := range c.Program.Refs {
+	for _, r := range c.Refs {
 		if n := d.byNode[r.Node]; n != nil && !r.Baseline && n.Stage.When == "failure" {
-			d.warn(c.Assertion.That.At(r.At[0]), "may-be-skipped",
+			d.warn(c.That.At(r.At[0]), "may-be-skipped",
 				"stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
 				Detail = "assert on a stage that always runs"
 		}

@@ -51,6 +51,7 @@ type Load struct {
 	Skipped   int             // rows of the data before the first that a schedule plays
 	Search    *load.Search    // of a search: over which values; its trials have a Level
 	Sequences *load.Sequences // nil: requests are independent
+	Every     int64           // of users: ns from one due time of a slot to the next; 0: none
 
 	// of an open loop, from its beginning; nil: not known
 	arrivals func(cv float64, seed [2]uint64) load.Schedule
@@ -65,13 +66,13 @@ type Load struct {
 // compileLoads derives the load of each node. It reads the nodes, their sequences and what files
 // have, and sets Node.Load.
 func compileLoads(d *draft) {
-	for _, n := range d.program.Nodes {
+	for _, n := range d.Nodes {
 		amounts, _ := n.Amounts(nothing{})
 		var rows []int
 		for _, e := range n.Stage.Entries() {
-			rows = append(rows, d.rows[e.Request.Data])
+			rows = append(rows, d.data[e.Request.Data].rows)
 		}
-		n.Load = n.LoadWith(amounts, rows, load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID))
+		n.Load = n.LoadWith(amounts, rows, load.Seed(d.Plan.Seed, n.Stage.ID, n.ID))
 		l := n.Load
 		if l.Formula = formula(n); l.Formula != "" {
 			l.Ramp, l.arrivals, l.end = nil, nil, 0
@@ -91,9 +92,7 @@ func compileLoads(d *draft) {
 func (n *Node) Amounts(v expression.Values) (a Amounts, why string) {
 	amount := func(l scenario.Level) float64 {
 		value, because := n.Amount(l, v)
-		if why == "" {
-			why = because
-		}
+		why = cmp.Or(why, because)
 		return value
 	}
 	switch q := quantity(n.Stage).(type) {
@@ -102,23 +101,18 @@ func (n *Node) Amounts(v expression.Values) (a Amounts, why string) {
 			a.Steps = append(a.Steps, load.Step{To: amount(s.To), Over: int64(s.Over), Hold: int64(s.Hold)})
 		}
 	case scenario.Search:
-		a.Search = searchOf(q, amount(q.From), amount(q.To), n.Open)
+		a.Search = &load.Search{
+			From: amount(q.From), To: amount(q.To), Precision: q.Precision, Amount: q.Amount,
+			Confirm: q.Confirm, Whole: !n.Open,
+		}
+		if n.Open {
+			a.Search.Unit = "/s"
+		}
 	case nil: // times of a file
 	default:
 		a.Level = amount(n.Level)
 	}
 	return a, why
-}
-
-// searchOf returns the search between two values.
-func searchOf(q scenario.Search, from, to float64, open bool) *load.Search {
-	s := &load.Search{
-		From: from, To: to, Precision: q.Precision, Amount: q.Amount, Confirm: q.Confirm, Whole: !open,
-	}
-	if open {
-		s.Unit = "/s"
-	}
-	return s
 }
 
 // LoadWith returns the load of a trial of the node. rows counts the rows of the data of each entry,
@@ -134,18 +128,27 @@ func (n *Node) LoadWith(a Amounts, rows []int, seed [2]uint64) *Load {
 		Open: n.Open, Level: a.Level, Search: a.Search,
 		Warm: int64(s.Warmup.Duration), WarmCount: requestsOf(n, s.Warmup, rows, seed), seed: seed,
 	}
-	if e, ok := s.Extent.(scenario.For); ok {
-		l.Length, l.Limit = int64(e.Span.Duration), requestsOf(n, e.Span, rows, seed)
+	l.Length, l.Limit = int64(n.Span().Duration), requestsOf(n, n.Span(), rows, seed)
+	pool, _ := scenario.Open(s.Load)
+	l.Stored.MaxInFlight, l.Stored.Overflow, l.Slots = pool.MaxInFlight, pool.Overflow, pool.MaxInFlight
+	switch load := s.Load.(type) {
+	case scenario.Concurrency:
+		l.Label = l.setClosed(n, a)
+	case scenario.Rate:
+		if load.Of != "requests" {
+			l.Stored.Of = load.Of
+		}
+		set := func() string { return l.setRate(n, a, load) }
+		if n.Users() {
+			set = func() string { return l.setUsers(n, a) }
+		}
+		l.Label = set()
+	case scenario.Intervals:
+		l.Label = l.setGaps(n.recorded, load)
+	case scenario.Schedule:
+		l.Label = l.setTimes(n.recorded, load)
 	}
-	if pool, open := scenario.Open(s.Load); open {
-		l.Stored.MaxInFlight, l.Stored.Overflow, l.Slots = pool.MaxInFlight, pool.Overflow, pool.MaxInFlight
-	}
-	what := scenario.VisitLoad(s.Load,
-		func(scenario.Concurrency) string { return l.setClosed(n, a) },
-		func(r scenario.Rate) string { return l.setRate(n, a, r) },
-		func(i scenario.Intervals) string { return l.setGaps(n.recorded, i) },
-		func(t scenario.Schedule) string { return l.setTimes(n.recorded, t) })
-	l.Label = what + playText(n)
+	l.Label += playText(n)
 	if l.Stored.Exact {
 		l.cuts = cutsOf(l)
 	}
@@ -182,7 +185,9 @@ func (l *Load) setClosed(n *Node, a Amounts) string {
 	if l.followRamp(n, a.Steps) {
 		l.Slots = int(math.Round(l.Ramp.Peak()))
 	}
-	if n.Sequences != nil {
+	if q := n.Sequences; q != nil && q.Sessions {
+		return quantityText(n) + " live sessions"
+	} else if q != nil {
 		return quantityText(n) + " live sequences"
 	}
 	return quantityText(n) + " in flight"
@@ -198,7 +203,7 @@ func (l *Load) setRate(n *Node, a Amounts, r scenario.Rate) string {
 	if l.followRamp(n, a.Steps) {
 		l.Pace, l.end = l.Ramp.Peak(), l.Ramp.Length()
 		if l.WarmCount > 0 && l.First > 0 { // the ramp begins at a time
-			l.Warm, l.WarmCount = int64(math.Ceil(float64(l.WarmCount)/l.First*1e9)), 0
+			l.Warm, l.WarmCount = timeOf(l.WarmCount, l.First), 0
 		}
 		l.arrivals = l.Ramp.AfterWarmUp(l.Warm).Arrivals
 	}
@@ -272,20 +277,18 @@ func timesOf(recorded []int64, s scenario.Schedule) load.Schedule {
 // setSequences fills in what the sequences of a node mean for its load.
 func (l *Load) setSequences(n *Node) {
 	q, s := n.Sequences, n.Stage
-	l.Sequences = &load.Sequences{ArrivalBegins: q.Begin}
+	l.Sequences = &load.Sequences{ArrivalBegins: q.Begin, Sessions: q.Sessions}
 	count := func(span scenario.Span) int64 {
 		if span.Passes > 0 {
 			return passesOf(q, span.Passes, s.Entries(), l.seed[1])
 		}
-		return span.Sequences
+		return span.Sequences + span.Sessions
 	}
 	if k := count(s.Warmup); k > 0 {
 		l.Sequences.WarmCountsSequences, l.WarmCount = true, k
 	}
-	if e, ok := s.Extent.(scenario.For); ok {
-		if k := count(e.Span); k > 0 {
-			l.Sequences.LimitCountsSequences, l.Limit = true, k
-		}
+	if k := count(n.Span()); k > 0 {
+		l.Sequences.LimitCountsSequences, l.Limit = true, k
 	}
 	if n.Open && !q.Begin {
 		l.Sequences.PipelineDepth = depthOf(n, l.Slots)
@@ -304,11 +307,11 @@ func (l *Load) Arrivals() load.Schedule {
 func cutsOf(l *Load) (cuts []int64) {
 	length := l.Length
 	if length == 0 && l.Limit > 0 && l.Pace > 0 && l.Ramp == nil {
-		length = int64(math.Ceil(float64(l.Limit) / l.Pace * 1e9))
+		length = timeOf(l.Limit, l.Pace)
 	}
 	warm := l.Warm
 	if l.WarmCount > 0 && l.Pace > 0 {
-		warm = int64(math.Ceil(float64(l.WarmCount) / l.Pace * 1e9))
+		warm = timeOf(l.WarmCount, l.Pace)
 	}
 	if length == 0 {
 		return nil
@@ -323,31 +326,24 @@ func cutsOf(l *Load) (cuts []int64) {
 	return slices.DeleteFunc(slices.Compact(cuts), func(at int64) bool { return at == 0 })
 }
 
+// timeOf returns the time that a number of arrivals takes at a rate, ns.
+func timeOf(arrivals int64, rate float64) int64 {
+	return int64(math.Ceil(float64(arrivals) / rate * 1e9))
+}
+
 // What is known of the due times of an open loop before it runs: its arrivals without chance.
 
 // mostWalked bounds the arrivals that are played to find out when one of them is due.
 const mostWalked = 1 << 20
 
-// even returns the arrivals of an open loop at the same rates without chance, from the beginning of
-// its warm-up; nil: they are not known.
-func (l *Load) even() load.Schedule {
-	if l.arrivals == nil {
-		return nil
-	}
-	return l.arrivals(0, l.seed)
-}
-
 // openRamp reports whether a load is an open loop along a known ramp.
 func (l *Load) openRamp() bool { return l.Ramp != nil && l.arrivals != nil }
 
-// count returns how many requests are due from from and before to, ns from the start of the node;
-// to -1: up to the end of the schedule. -1: not known.
+// count returns how many requests are due from from and before to, ns from the start of the node.
+// -1: not known.
 func (l *Load) count(from, to int64) float64 {
 	if l.arrivals == nil {
 		return -1
-	}
-	if to < 0 {
-		to = math.MaxInt64
 	}
 	return float64(load.Count(l.even(), from, to))
 }
@@ -373,3 +369,7 @@ func (l *Load) due(k int64) (int64, bool) {
 	}
 	return s.Next()
 }
+
+// even returns the arrivals of an open loop, if they are known, at the same rates without chance, from
+// the beginning of its warm-up.
+func (l *Load) even() load.Schedule { return l.arrivals(0, l.seed) }

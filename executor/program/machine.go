@@ -2,7 +2,6 @@ package program
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -27,8 +26,8 @@ type Shown struct {
 }
 
 // Exceeded warns, at the line of each load, of what is more than the machine has shown: a rate that
-// it has not sent on time, more requests in flight than it has had; and of groups whose members ask
-// for too much together. What comes from the results of earlier stages or stands in files is not
+// it has not sent on time, more requests in flight than it has kept open; and of groups whose members ask
+// for too much together. What comes from the results of earlier stages or from files is not
 // known before a run.
 func (m *Machine) Exceeded(p *Program) source.Diagnostics {
 	if m == nil || len(m.Shown) == 0 {
@@ -41,18 +40,16 @@ func (m *Machine) Exceeded(p *Program) source.Diagnostics {
 	return diags.Sorted()
 }
 
-// judge judges what runs at one time: each member by itself, then their rates together.
+// judge adds to diags what is too much of what runs at one time: of each member by itself, then of
+// their rates together.
 func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 	// once a line: the levels of a list and the points of a matrix share it
 	warn := func(pos source.Pos, format string, args ...any) {
 		if !slices.ContainsFunc(*diags, func(d source.Diagnostic) bool { return d.Pos == pos }) {
-			*diags = append(*diags, source.Diagnostic{
-				Severity: source.Warning, Code: "beyond-this-machine", Pos: pos,
-				Summary: "the plan asks for more than this machine has shown: " +
-					fmt.Sprintf(format, args...),
-				Detail: "this client may become the bottleneck: use a machine with more cores, or run " +
-					"`sluice calibrate` again while this one does nothing else",
-			})
+			format = "the plan asks for more than this machine has shown: " + format
+			*diags = append(*diags, source.Warnf("beyond-this-machine", format, args...).
+				Help("this client may become the bottleneck: use a machine with more cores, or run "+
+					"`sluice calibrate` again while this one does nothing else").At("", pos, 0))
 		}
 	}
 	sum, before := make(map[string]float64), len(*diags) // sum of rates by transport
@@ -60,7 +57,7 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 		most := make(map[string]float64) // of a member: its nodes run one after the other
 		for _, play := range member.Plays {
 			n := play.Node
-			over, level := n.Stage.Entries()[0].Request.Target.Transport(), peak(n)
+			over, level := firstTarget(n).Transport(), peak(n)
 			shown, ok := m.Shown[over]
 			switch {
 			case !ok:
@@ -68,11 +65,10 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 				most[over] = max(most[over], level.Value)
 				if shown.Rate > 0 && level.Value > shown.Rate { // at 0 nothing was on time: nothing is known
 					warn(level.Pos, "%s over %s, and it has sent %s on time",
-						result.Format("1/s", level.Value), over,
-						result.Format("1/s", shown.Rate))
+						result.Format("1/s", level.Value), over, result.Format("1/s", shown.Rate))
 				}
-			case level.Value > float64(shown.Slots):
-				warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", level.Value, over,
+			case slotsOf(n, level) > float64(shown.Slots):
+				warn(level.Pos, "%.0f requests in flight over %s, and it has had %d", slotsOf(n, level), over,
 					shown.Slots)
 			}
 		}

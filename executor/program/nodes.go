@@ -13,46 +13,31 @@ import (
 // level there. A stage with `when: never` is as if it were not there. It reads the plan's stages
 // and the targets, and adds the stages and nodes, each with its catalogue.
 func makeNodes(d *draft) {
-	count, checks := 0, 0
-	for _, point := range d.program.Plan.Stages {
+	for _, point := range d.Plan.Stages {
 		if point.When == "never" {
 			continue
 		}
 		s := d.byID[point.ID]
 		if s == nil {
-			s = &stagePoints{id: point.ID}
+			s = &stagePoints{Stage: point}
 			d.byID[point.ID] = s
 			d.stages = append(d.stages, s)
 		}
 		s.points = append(s.points, point)
-		before := len(s.nodes)
 		makeLevels(d, s, point)
-		made := len(s.nodes) - before
-		count, checks = count+made, checks+made*len(point.Assert)
-		summary, detail := "", ""
-		switch {
-		case count > scenario.MaxNodes:
-			summary, detail = scenario.TooManyNodes()
-		case checks > scenario.MaxChecks:
-			summary, detail = scenario.TooManyChecks()
-		}
-		if summary != "" {
-			d.fail(point.LoadPos, "too-many-nodes", "%s", summary).Detail = detail
-			break
-		}
 	}
 	for _, s := range d.stages {
 		for _, n := range s.nodes {
 			registerNode(d, n)
 		}
-		d.program.Nodes = append(d.program.Nodes, s.nodes...)
+		d.Nodes = append(d.Nodes, s.nodes...)
 	}
 }
 
 // makeLevels makes the nodes of a stage at one point.
 func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	_, open := scenario.Open(point.Load)
-	values, axis := levelsOf(point, open)
+	values, axis := levelsOf(point, open || ofUsers(point))
 	if axis != "" && slices.ContainsFunc(point.Point, func(p scenario.Pair) bool { return p.Key == axis }) {
 		d.fail(point.LoadPos, "axis-clash",
 			"stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
@@ -61,15 +46,13 @@ func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	var prev *Node
 	for _, l := range values {
 		n := &Node{
-			ID: point.ID, Stage: point, Level: l, Open: open, Point: slices.Clone(point.Point), Prev: prev,
-			Load: new(Load), phases: phasesOf(point),
+			Stage: point, Level: l, Open: open, Point: slices.Clone(point.Point), Prev: prev, Load: new(Load),
+			phases: phasesOf(point),
 		}
 		if axis != "" {
 			n.Point = append(n.Point, scenario.Pair{Key: axis, Value: l.Text})
 		}
-		if len(n.Point) > 0 {
-			n.ID = nodeID(point.ID, n.Point)
-		}
+		n.ID = nodeID(point.ID, n.Point)
 		bindNode(d, n)
 		checkConnections(d, n)
 		s.nodes = append(s.nodes, n)
@@ -77,11 +60,14 @@ func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	}
 }
 
-// nodeID is stage[axis=value,…].
+// nodeID returns stage[axis=value,…]; without an axis the stage alone.
 func nodeID(stage string, point []scenario.Pair) string {
 	var axes []string
 	for _, p := range point {
 		axes = append(axes, p.Key+"="+p.Value)
+	}
+	if axes == nil {
+		return stage
 	}
 	return stage + "[" + strings.Join(axes, ",") + "]"
 }
@@ -113,8 +99,6 @@ func bindNode(d *draft, n *Node) {
 // maxClimb bounds the levels of a ladder without an end.
 const maxClimb = 256
 
-func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
-
 // levelsOf lists the values that a stage runs at, one node each, and the axis that tells them apart;
 // "" where there is one. A ladder without an end has maxClimb.
 func levelsOf(s *scenario.Stage, open bool) (values []scenario.Level, axis string) {
@@ -126,31 +110,30 @@ func levelsOf(s *scenario.Stage, open bool) (values []scenario.Level, axis strin
 			axis = "rate"
 		}
 		values = slices.Clone(q.Values)
-		for q.Open && len(values) < maxClimb {
-			next, ok := climb(q, values[len(values)-1], open)
-			if !ok {
-				break
-			}
-			values = append(values, next)
+		if q.Open {
+			values = climb(q, values, open)
 		}
 		return values, axis
 	}
 	return []scenario.Level{{Pos: s.LoadPos}}, ""
 }
 
-// climb returns the level after one of an open ladder. False: it would be above what any load may be.
-func climb(q scenario.Levels, l scenario.Level, rate bool) (scenario.Level, bool) {
-	if q.Factor > 0 {
-		l.Value *= q.Factor
-	} else {
-		l.Value += q.Step
-	}
+// climb appends the levels of a ladder without an end, as far as any load may go.
+func climb(q scenario.Levels, values []scenario.Level, rate bool) []scenario.Level {
 	most, unit := float64(language.MaxSlots), ""
 	if rate {
 		most, unit = language.MaxRate, "/s"
 	}
-	l.Text = strconv.FormatFloat(l.Value, 'f', -1, 64) + unit
-	return l, l.Value <= most
+	for l := values[len(values)-1]; len(values) < maxClimb; values = append(values, l) {
+		if l.Value += q.Step; q.Factor > 0 {
+			l.Value *= q.Factor
+		}
+		if l.Value > most {
+			break
+		}
+		l.Text = strconv.FormatFloat(l.Value, 'f', -1, 64) + unit
+	}
+	return values
 }
 
 // checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the
@@ -162,11 +145,11 @@ func checkConnections(d *draft, n *Node) {
 	most := peak(n)
 	for _, e := range n.Stage.Entries() {
 		shared := e.Request.Target.Connections.Shared
-		if shared == 0 || e.Request.Target.GRPC() || int(most.Value) <= shared {
+		if shared == 0 || e.Request.Target.GRPC() || int(slotsOf(n, most)) <= shared {
 			continue
 		}
 		d.fail(most.Pos, "too-few-connections", "%d requests in flight do not fit %d connections",
-			int(most.Value), shared).
+			int(slotsOf(n, most)), shared).
 			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's " +
 			"`connections` or leave it out"
 	}
@@ -174,8 +157,8 @@ func checkConnections(d *draft, n *Node) {
 
 // Endless reports whether n is a level above the first of a ladder without an end.
 func (n *Node) Endless() bool {
-	levels, ok := quantity(n.Stage).(scenario.Levels)
-	return ok && levels.Open && !n.First()
+	levels, _ := quantity(n.Stage).(scenario.Levels)
+	return levels.Open && !n.First()
 }
 
 // Searches reports whether the node's `while` judges trials: what is reported then holds, or there
@@ -183,4 +166,18 @@ func (n *Node) Endless() bool {
 func (n *Node) Searches() bool {
 	_, is := quantity(n.Stage).(scenario.Search)
 	return is
+}
+
+func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
+
+// Span returns how long hold is to last by `for`; zero: something else ends it.
+func (n *Node) Span() scenario.Span {
+	e, _ := n.Stage.Extent.(scenario.For)
+	return e.Span
+}
+
+// WaitsForOthers reports whether the node lasts as long as the rest of its group.
+func (n *Node) WaitsForOthers() bool {
+	_, waits := n.Stage.Extent.(scenario.UntilOthers)
+	return waits
 }

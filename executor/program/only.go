@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,11 +23,11 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 			s.When = "success"
 		}
 	}
+	known = slices.Compact(known)
 	for _, id := range ids {
 		if slices.Contains(known, id) {
 			continue
 		}
-		known = slices.Compact(known)
 		if near := source.Nearest(id, known); near != "" {
 			return fmt.Errorf("there is no stage %q; did you mean %q?", id, near)
 		}
@@ -52,9 +53,9 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	}
 	p.Stages = list
 	var assert []scenario.Assertion
+	isGone := func(id string) bool { return !slices.Contains(kept, id) }
 	for _, c := range program.Assert {
-		if !slices.ContainsFunc(stagesRead(program, c),
-			func(id string) bool { return !slices.Contains(kept, id) }) {
+		if !slices.ContainsFunc(stagesRead(program, c), isGone) {
 			assert = append(assert, c.Assertion)
 		}
 	}
@@ -75,38 +76,30 @@ func dropUnused(p *scenario.Plan) {
 			targets[e.Request.Target], datasets[e.Request.Data] = true, true
 		}
 	}
-	gone := []string{}
-	for _, t := range p.Targets {
+	var gone []string
+	p.Targets = slices.DeleteFunc(p.Targets, func(t *scenario.Target) bool {
 		if !targets[t] {
 			gone = append(gone, "/targets"+source.JoinPointer(t.Name)+"/")
 		}
-	}
-	for _, d := range p.Datasets {
+		return !targets[t]
+	})
+	p.Datasets = slices.DeleteFunc(p.Datasets, func(d *scenario.Dataset) bool {
 		if !datasets[d] {
 			gone = append(gone, "/datasets"+source.JoinPointer(d.Name)+"/", "/data/")
 		}
-	}
-	p.Targets = slices.DeleteFunc(p.Targets, func(t *scenario.Target) bool { return !targets[t] })
-	p.Datasets = slices.DeleteFunc(p.Datasets, func(d *scenario.Dataset) bool { return !datasets[d] })
+		return !datasets[d]
+	})
 	p.Later = slices.DeleteFunc(p.Later, func(d source.Diagnostic) bool {
-		if at := p.Source.At(stagePath(d.Path)); at != nil && stagePath(d.Path) != "" && !stages[at.Pos] {
+		path := stagePath.FindString(d.Path)
+		if at := p.Source.At(path); at != nil && path != "" && !stages[at.Pos] {
 			return true
 		}
 		return slices.ContainsFunc(gone, func(above string) bool { return strings.HasPrefix(d.Path, above) })
 	})
 }
 
-// stagePath returns the part of a JSON pointer that names a stage, of a group or alone; "" none.
-func stagePath(path string) string {
-	steps := strings.Split(path, "/") // "", "stages", "0", "parallel", "1", …
-	switch {
-	case len(steps) < 3 || steps[1] != "stages":
-		return ""
-	case len(steps) > 4 && steps[3] == "parallel":
-		return strings.Join(steps[:5], "/")
-	}
-	return strings.Join(steps[:3], "/")
-}
+// stagePath finds the part of a JSON pointer that names a stage, of a group or alone.
+var stagePath = regexp.MustCompile(`^/stages/[^/]*(/parallel/[^/]*)?`)
 
 // needsAmong lists the needs of a stage among those that are kept: its own, and through one that is
 // dropped those of that.
@@ -158,7 +151,7 @@ func neededStages(p *Program, n *Node) (ids []string) {
 	for _, d := range n.takes {
 		ids = append(ids, d.from.Stage.ID)
 	}
-	if _, waits := n.Stage.Extent.(scenario.UntilOthers); waits && n.Stage.Group != nil {
+	if n.WaitsForOthers() && n.Stage.Group != nil {
 		for _, other := range p.Nodes {
 			if g := other.Stage.Group; g != nil && g.Index == n.Stage.Group.Index {
 				ids = append(ids, other.Stage.ID)
@@ -170,7 +163,7 @@ func neededStages(p *Program, n *Node) (ids []string) {
 
 // stagesRead lists the stages that an expression names.
 func stagesRead(p *Program, c Check) (ids []string) {
-	for _, r := range c.Program.Refs {
+	for _, r := range c.Refs {
 		if r.Baseline {
 			continue // of another result
 		}

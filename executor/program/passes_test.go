@@ -26,16 +26,16 @@ func TestPasses(t *testing.T) {
 			continue // it needs flags
 		}
 		d := newDraft(plan, all.Kinds())
-		for _, pass := range passes() {
-			pass.do(d)
-			if text := d.program.Graph.Mermaid() + d.program.Graph.DOT(); text == "" {
-				t.Errorf("%s: nothing is drawn after %s", file, pass.name)
+		for i, pass := range passes() {
+			pass(d)
+			if text := d.Graph.Mermaid() + d.Graph.DOT(); text == "" {
+				t.Errorf("%s: nothing is drawn after pass %d", file, i)
 			}
-			if _, err := json.Marshal(d.program.Describe()); err != nil {
-				t.Errorf("%s: after %s: %v", file, pass.name, err)
+			if _, err := json.Marshal(d.Describe()); err != nil {
+				t.Errorf("%s: after pass %d: %v", file, i, err)
 			}
 		}
-		first, second := d.program.Describe(), compileAgain(plan)
+		first, second := d.Describe(), compileAgain(plan)
 		if diff := cmp.Diff(first, second); diff != "" {
 			t.Errorf("%s: two compilations differ: %s", file, diff)
 		}

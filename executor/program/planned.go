@@ -11,36 +11,21 @@ import (
 // planNodes fills in what each node will do, and labels the graph. It reads the loads and adds
 // Node.Planned.
 func planNodes(d *draft) {
-	for _, n := range d.program.Nodes {
+	for _, n := range d.Nodes {
 		n.Planned = planNode(n)
-		d.program.Graph.Label(n.ID, n.Load.Label)
+		d.Graph.Label(n.ID, n.Load.Label)
 	}
 }
-
-// bounds are the least and the most of something; most +Inf: there is no bound.
-type bounds struct{ least, most float64 }
-
-func exactly(v float64) bounds { return bounds{v, v} }
-
-func (a bounds) plus(b bounds) bounds {
-	return bounds{a.least + b.least, a.most + b.most}
-}
-
-// known reports whether there is a bound above 0.
-func (a bounds) known() bool { return a.most > 0 && !math.IsInf(a.most, 1) }
-
-// unbounded returns the time that something takes that ends neither by time nor by a known number.
-func unbounded() bounds { return bounds{0, math.Inf(1)} }
 
 // planNode plans one repeat of a node.
 func planNode(n *Node) Planned {
 	p := Planned{
 		Requests: -1, Outside: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n),
+		climbs: len(conditions(n.Stage)) > 0,
 	}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}
-	p.climbs = len(conditions(n.Stage)) > 0
 	l, known := n.Load, plannedRequests(n)
 	warm, hold := warmupBounds(n), holdBounds(n, known)
 	switch {
@@ -73,7 +58,11 @@ func planNode(n *Node) Planned {
 			length = unbounded()
 		}
 	}
-	p.Shortest, p.Longest = withLimits(n, length)
+	if len(n.While) > 0 && l.Search == nil {
+		length.most = (length.most+n.Stage.Drain.Seconds())*MaxAttempts - n.Stage.Drain.Seconds()
+	}
+	length = length.within(n.Stage.MaxDuration.Seconds())
+	p.Shortest, p.Longest = length.least, length.most+n.Stage.Drain.Seconds()
 	if n.Sequences != nil {
 		planSequences(n, &p)
 	}
@@ -85,9 +74,8 @@ func planNode(n *Node) Planned {
 
 // decidedBy names what the number of requests depends on where it is unknown before the run.
 func decidedBy(n *Node) string {
-	_, others := n.Stage.Extent.(scenario.UntilOthers)
 	switch {
-	case others:
+	case n.WaitsForOthers():
 		return "group"
 	case n.Load.Formula != "":
 		return "result"
@@ -97,19 +85,9 @@ func decidedBy(n *Node) string {
 	return "server"
 }
 
-func inNs(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
-
 func isStable(n *Node) bool {
 	_, is := n.Stage.Extent.(scenario.UntilStable)
 	return is
-}
-
-// withLimits adds the drain and the delay to what a node takes, within its max_duration.
-func withLimits(n *Node, b bounds) (shortest, longest float64) {
-	if most := n.Stage.MaxDuration.Seconds(); most > 0 {
-		b = bounds{min(b.least, most), min(b.most, most)}
-	}
-	return b.least, b.most + n.Stage.Drain.Seconds()
 }
 
 // warmupBounds returns the length of the warm-up, s.
@@ -155,6 +133,8 @@ func holdBounds(n *Node, requests float64) bounds {
 		if w > 0 {
 			return bounds{float64(e.Windows) * w, float64(e.MaxWindows) * w}
 		}
+	case scenario.UntilPrecise:
+		return bounds{FirstLook.Seconds(), LongestPrecise.Seconds()}
 	case scenario.ByLoad:
 		if l.end > 0 {
 			return exactly(float64(l.end) / 1e9)
@@ -200,11 +180,13 @@ func measured(n *Node, warm, hold bounds) float64 {
 	if l.openRamp() {
 		return held(n, inNs(hold.most), math.MaxInt64)
 	}
-	if e, ok := n.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
-		return l.count(from, from+int64(e.Span.Duration))
+	if lasts := n.Span().Duration; lasts > 0 {
+		return l.count(from, from+int64(lasts))
 	}
-	return l.count(from, -1)
+	return l.count(from, math.MaxInt64)
 }
+
+func inNs(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
 
 // held counts the requests that are due in the holds of a ramp that lasts until end (ns), most of all
 // that it sends.
@@ -233,6 +215,8 @@ func within(l *Load, spans []measure.Span, end, most int64) float64 {
 // inFlight returns how many requests are open at the same time, at most; +Inf: an earlier result decides.
 func inFlight(n *Node) float64 {
 	switch l := n.Load; {
+	case n.Users():
+		return float64(l.Slots)
 	case !n.Open && l.Formula != "":
 		return math.Inf(1)
 	case !n.Open && l.Search != nil:
@@ -273,5 +257,27 @@ func probesTo(s load.Search, limit float64) int {
 	return len(history)
 }
 
-// MaxAttempts bounds how often a trial of a search is measured until it is valid.
+// MaxAttempts bounds how often a trial of a search is measured until it is valid, and a level until this
+// client does not leave its `while` open.
 const MaxAttempts = 3
+
+// bounds are the least and the most of something; most +Inf: there is no bound.
+type bounds struct{ least, most float64 }
+
+func exactly(v float64) bounds { return bounds{v, v} }
+
+func (a bounds) plus(b bounds) bounds { return bounds{a.least + b.least, a.most + b.most} }
+
+// within returns a with no more than most, s; 0: without a limit.
+func (a bounds) within(most float64) bounds {
+	if most > 0 {
+		return bounds{min(a.least, most), min(a.most, most)}
+	}
+	return a
+}
+
+// known reports whether there is a bound above 0.
+func (a bounds) known() bool { return a.most > 0 && !math.IsInf(a.most, 1) }
+
+// unbounded returns the time that something takes that ends neither by time nor by a known number.
+func unbounded() bounds { return bounds{0, math.Inf(1)} }

@@ -87,6 +87,10 @@ func TestPlanned(t *testing.T) {
 			"load: {schedule: {file: ../testdata/times.csv, unit: s, from: 2s, to: 9s}}",
 			"2 outside 0, 3s to 33s, 1024 open",
 		},
+		{ // three times with its drain
+			"load: {rate: {levels: {from: 100/s, to: 200/s, step: 100/s, while: latency.p50 < 1s}}}, for: 10s",
+			"1000 outside 0, 10s to 120s, 1024 open",
+		},
 		{"load: {rate: 100/s}, for: 10s, repeat: 6", "1000 outside 0, 10s to 40s, 1024 open, 6 repeats"},
 	} {
 		p, diags := compiling(t, "stages:\n  - {id: s, "+c.stage+"}")

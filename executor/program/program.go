@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/graph"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/tokenizer"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -30,12 +31,20 @@ type Program struct {
 	Assert []Check
 	// Baseline is the stored result that the plan compares with; nil: it names none.
 	Baseline *result.Baseline
-	// Warnings found while compiling; the plan's own are in Plan.Warnings.
-	Warnings source.Diagnostics
 	// Later is everything that this program needs and that this version cannot run yet, the plan's own
 	// included. The command line refuses a plan with these, at their lines; tests of the compiler read
 	// programs without running them.
 	Later source.Diagnostics
+
+	tokenizers map[string]*tokenizer.Tokenizer // of targets, by file; nil in it: it cannot be used
+}
+
+// Tokenizer returns what counts the tokens of a target's texts; nil: its server alone.
+func (p *Program) Tokenizer(t *scenario.Target) *tokenizer.Tokenizer {
+	if t.Tokenizer == nil {
+		return nil
+	}
+	return p.tokenizers[t.Tokenizer.Name]
 }
 
 // Unit runs at one time: one stage, or the members of a group side by side.
@@ -71,7 +80,9 @@ type Node struct {
 	Checks    []Check
 	// of levels: all true, the next level runs; of a search: all true, the trial holds
 	While     []Check
+	Best      *Best           // of the stage's nodes; nil: it does not ask
 	Stability []metric.Leaf   // what windows are compared by, with until: stable
+	Precise   []Precision     // whose bounds end hold, with until: precise
 	Goodput   []measure.Bound // what makes a request good; nil: nothing does
 	Load      *Load           // how it is driven, as far as the plan says it
 	Planned   Planned
@@ -92,9 +103,9 @@ type Node struct {
 
 // Check is a compiled assertion or condition.
 type Check struct {
-	Assertion scenario.Assertion
-	Program   *expression.Program
-	Needed    int64 // samples that its percentiles need, the largest
+	scenario.Assertion
+	*expression.Program
+	Needed int64 // samples that its percentiles need, the largest
 	// Planned counts the requests that are planned for where it looks: its phase, its entry of the mix,
 	// one of its windows; the smallest. -1: depends on the server.
 	Planned float64
@@ -125,17 +136,17 @@ type Planned struct {
 // checks visits all checks of the program with the node that each is judged on, nil for the plan's own.
 func (p *Program) checks() iter.Seq2[*Node, *Check] {
 	return func(yield func(*Node, *Check) bool) {
-		visit := func(n *Node, checks []Check) bool {
+		goOn := true
+		visit := func(n *Node, checks []Check) {
 			for i := range checks {
-				if !yield(n, &checks[i]) {
-					return false
-				}
+				goOn = goOn && yield(n, &checks[i])
 			}
-			return true
 		}
 		for _, n := range p.Nodes {
-			if !visit(n, n.Checks) || !visit(n, n.While) {
-				return
+			visit(n, n.Checks)
+			visit(n, n.While)
+			if n.Best != nil {
+				visit(n, n.Best.Where)
 			}
 		}
 		visit(nil, p.Assert)
@@ -145,15 +156,15 @@ func (p *Program) checks() iter.Seq2[*Node, *Check] {
 // Kind returns the backend of the target of an entry, from 0.
 func (n *Node) Kind(entry int) *backends.Kind { return n.entries[entry].kind }
 
+// Owns reports whether a reference of an expression on n is to n itself.
+func (n *Node) Owns(r expression.Ref) bool { return !r.Baseline && (r.Node == "" || r.Node == n.ID) }
+
 // First reports whether n is the first level at its point.
 func (n *Node) First() bool { return n.Prev == nil }
 
-// Stages lists the points of a member, each once.
-func (m *Member) Stages() (list []*scenario.Stage) {
-	for _, p := range m.Plays {
-		if !slices.Contains(list, p.Node.Stage) {
-			list = append(list, p.Node.Stage)
-		}
-	}
-	return list
+// Any reports whether one of the nodes that the unit plays is so.
+func (u *Unit) Any(is func(*Node) bool) bool {
+	return slices.ContainsFunc(u.Members, func(m *Member) bool {
+		return slices.ContainsFunc(m.Plays, func(p Play) bool { return is(p.Node) })
+	})
 }

@@ -11,84 +11,66 @@ import (
 
 // checkReach reports stages that cannot run, whatever happens. It reads the stages in running order.
 func checkReach(d *draft) {
-	var forFailure []int // stages that only run when something has failed
-	for i, s := range d.stages {
-		if s.first().When == "failure" {
-			forFailure = append(forFailure, i)
-		}
-	}
-	if forFailure == nil {
+	forFailure := slices.DeleteFunc(slices.Clone(d.stages),
+		func(s *stagePoints) bool { return s.When != "failure" })
+	if len(forFailure) == 0 {
 		return
 	}
 	must := mustSucceed(d)
 	for i, s := range d.stages {
-		first := s.first()
 		switch {
-		case first.When == "failure" &&
-			!slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
-			d.warn(first.IDPos, "never-runs",
+		case s.When == "failure" &&
+			!slices.ContainsFunc(s.Needs, func(n scenario.Need) bool { return d.byID[n.ID] != nil }):
+			d.warn(s.IDPos, "never-runs",
 				"stage %q never runs: it waits for a failure, and nothing that runs is among its "+
-					"`needs`", s.id).
+					"`needs`", s.ID).
 				Detail = "name the stages whose failure it is for"
-		case first.When == "success":
-			checkContradiction(d, s, must, i, forFailure)
+		case s.When == "success":
+			checkContradiction(d, s, &must[i], forFailure)
 		}
 	}
 }
 
 // checkContradiction reports a stage that needs the success of one that only runs when something
 // has failed, and the success of all that could have failed for it.
-func checkContradiction(d *draft, s *stagePoints, must *closure, at int, forFailure []int) {
-	for _, i := range forFailure {
-		other := d.stages[i]
-		if !must.has(at, i) || len(other.first().Needs) == 0 {
+func checkContradiction(d *draft, s *stagePoints, must *big.Int, forFailure []*stagePoints) {
+	mayFail := func(n scenario.Need) bool {
+		other := d.byID[n.ID]
+		return other != nil && must.Bit(other.at) == 0
+	}
+	for _, other := range forFailure {
+		if must.Bit(other.at) == 0 || len(other.Needs) == 0 || slices.ContainsFunc(other.Needs, mayFail) {
 			continue
 		}
-		fine := func(n scenario.Need) bool { return d.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }
-		if slices.ContainsFunc(other.first().Needs, fine) {
-			continue
-		}
-		d.fail(s.first().IDPos, "never-runs",
+		d.fail(s.IDPos, "never-runs",
 			"stage %q never runs: it needs stage %q, which only runs when %s",
-			s.id, other.id, failingNeeds(d.byID, other)).
+			s.ID, other.ID, failingNeeds(d.byID, other)).
 			Detail = "the same failure stops this one: use `when: always`, or leave it out of `needs`"
 	}
 }
 
-// closure says of each stage which others must have succeeded for it to run, as a set of bits: sets
-// of as many stages as a plan may have grow by words.
-type closure struct {
-	index map[string]int // of a stage, by its id
-	sets  []*big.Int
-}
-
-func (c *closure) has(at, other int) bool { return c.sets[at].Bit(other) == 1 }
-
-// mustSucceed collects the stages without whose success each does not run. Stages are in running
-// order, so that those that one needs have their sets before it.
-func mustSucceed(d *draft) *closure {
-	c := &closure{index: make(map[string]int, len(d.stages))}
+// mustSucceed collects for each stage those without whose success it does not run, as sets of bits by
+// their place in running order: sets of as many stages as a plan may have grow by words. Stages that one
+// needs come before it.
+func mustSucceed(d *draft) []big.Int {
+	sets := make([]big.Int, len(d.stages))
 	for i, s := range d.stages {
-		c.index[s.id], c.sets = i, append(c.sets, new(big.Int))
-	}
-	for i, s := range d.stages {
-		if s.first().When != "success" {
+		if s.When != "success" {
 			continue
 		}
-		for _, n := range s.first().Needs {
-			if other := d.byID[n.ID]; other != nil && other.first().OnFail != "continue" {
-				at := c.index[n.ID]
-				c.sets[i].SetBit(c.sets[i].Or(c.sets[i], c.sets[at]), at, 1)
+		for _, n := range s.Needs {
+			if other := d.byID[n.ID]; other != nil && other.OnFail != "continue" {
+				sets[i].SetBit(sets[i].Or(&sets[i], &sets[other.at]), other.at, 1)
 			}
 		}
 	}
-	return c
+	return sets
 }
 
 // failingNeeds names what has to fail for a stage.
 func failingNeeds(byID map[string]*stagePoints, s *stagePoints) string {
 	var ids []string
-	for _, n := range s.first().Needs {
+	for _, n := range s.Needs {
 		if byID[n.ID] != nil {
 			ids = append(ids, fmt.Sprintf("%q", n.ID))
 		}

@@ -14,19 +14,16 @@ import (
 // assertions).
 type scope struct {
 	draft *draft
-	node  *Node // whose expression it is; nil: the plan's
+	node  *Node // that the expression is written on; nil: the plan
 	// early says that every stage can be named: for the loads that come from results, which make the order.
 	early bool
 	reach map[string]bool // ids of the nodes that have run by then; nil: not asked for yet
 }
 
-// here reports whether a metric without stage("…") is one of the node.
-func (s *scope) here() bool { return s.node != nil && !s.early }
-
 // Variable implements expression.Scope.
 func (s *scope) Variable(name string) (literal, typ string, err error) {
 	var names []string
-	vars := s.draft.program.Plan.Vars
+	vars := s.draft.Plan.Vars
 	if s.node != nil {
 		vars = slices.Concat(vars, s.node.Stage.Axes)
 	}
@@ -47,6 +44,9 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	if onlyStored(s.draft, at) {
 		return resolveStored(s.draft, at, path)
 	}
+	if path == metric.Best && at.Node != "" && !at.Baseline {
+		return s.best(at)
+	}
 	n := s.node
 	if at.Node != "" {
 		var err error
@@ -56,17 +56,15 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	} else if !s.here() {
 		return metric.Leaf{}, expression.NoPlace(path)
 	}
-	if err := checkPlace(n, at, s.draft.program.Plan); err != nil {
+	if err := checkPlace(n, at, s.draft.Plan); err != nil {
 		return metric.Leaf{}, err
 	}
 	from := n.Catalogue
-	if i := mixEntry(n, at.Mix); at.Mix != "" && n.entries[i] != nil {
+	if i := mixEntry(n, at.Mix); i >= 0 && n.entries[i] != nil {
 		from = n.entries[i].catalogue
 	}
 	if from == nil {
-		return metric.Leaf{}, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has no usable target", n.Stage.ID),
-		}
+		return metric.Leaf{}, inStage("stage %q has no usable target", n.Stage.ID)
 	}
 	leaf, err := expression.Find(from, path)
 	if err != nil {
@@ -83,20 +81,21 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 func noSuchMetric(n *Node, path string, err error) error {
 	name, _, _ := strings.Cut(path, ".")
 	_, has := rowOf(n, name)
+	var e *expression.NameError
 	switch {
 	case name == metric.Capacity && !has:
-		return &expression.NameError{
-			Summary: fmt.Sprintf("stage %q has no capacity: it is what a search finds", n.Stage.ID),
-			Detail:  "such as load: {rate: {search: {from: 10/s, to: 2000/s, while: latency.p99 < 50ms}}}",
-		}
+		e = expression.Wrong("", "stage %q has no capacity: it is what a search finds", n.Stage.ID)
+		e.Detail = "such as load: {rate: {search: {from: 10/s, to: 2000/s, while: latency.p99 < 50ms}}}"
+	case name == metric.Best && !has:
+		e = expression.Wrong("", "best is the value of a stage with `best`: write stage(\"id\").best")
 	case name == metric.Goodput && !has:
-		return &expression.NameError{
-			Summary: fmt.Sprintf("stage %q has no goodput: it does not say which requests are good",
-				n.Stage.ID),
-			Detail: "such as goodput: {latency: 50ms}",
-		}
+		e = expression.Wrong("", "stage %q has no goodput: it does not say which requests are good",
+			n.Stage.ID)
+		e.Detail = "such as goodput: {latency: 50ms}"
+	default:
+		return err
 	}
-	return err
+	return e
 }
 
 // find returns the node that stage("id") means. A stored result was there before, whatever runs when.
@@ -106,25 +105,22 @@ func (s *scope) find(id string, stored bool) (*Node, error) {
 		return n, err
 	}
 	if n.Stage.ID == s.node.Stage.ID && s.early {
-		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q cannot take its load from its own "+
-				"result", id),
-		}
+		return nil, inStage("stage %q cannot take its load from its own result", id)
 	}
 	if s.early {
 		return n, nil
 	}
 	if s.reach == nil {
-		s.reach = s.draft.program.Graph.Ancestors(s.node.ID)
+		s.reach = s.draft.Graph.Ancestors(s.node.ID)
 	}
 	if !s.reach[n.ID] {
-		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q may not have run by then: add it "+
-				"to `needs`", id),
-		}
+		return nil, inStage("stage %q may not have run by then: add it to `needs`", id)
 	}
 	return n, nil
 }
+
+// here reports whether a metric without stage("…") is one of the node.
+func (s *scope) here() bool { return s.node != nil && !s.early }
 
 // named finds a node by its id, or by that of its stage where this leaves no doubt: it has one
 // node, or its nodes are the points of an equal matrix, of which it is the same one.
@@ -137,26 +133,26 @@ func (s *scope) named(id string) (*Node, error) {
 		if n := samePoint(d.byID, s.node, st); n != nil {
 			return n, nil
 		}
-		names := ids(st.nodes)
-		return nil, &expression.NameError{
-			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id,
-				len(names)),
-			Allowed: names,
-		}
+		e := inStage("stage %q has %d nodes: name one of them", id, len(st.nodes))
+		e.Allowed = ids(st.nodes)
+		return nil, e
 	}
-	for _, st := range d.program.Plan.Stages {
+	for _, st := range d.Plan.Stages {
 		if st.ID == id {
 			return nil, expression.NeverRuns(id)
 		}
 	}
 	stage, _, _ := strings.Cut(id, "[")
-	if st := d.byID[stage]; st != nil && stage != id {
-		names := ids(st.nodes)
-		return nil,
-			expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names,
-				expression.InStage)
+	if st := d.byID[stage]; st != nil {
+		return nil, expression.Missing(expression.InStage, id, ids(st.nodes),
+			"stage %q has no node %q", stage, id)
 	}
-	return nil, expression.NoStage(id, ids(d.program.Nodes))
+	return nil, expression.NoStage(id, ids(d.Nodes))
+}
+
+// inStage returns the error of a stage that cannot be named.
+func inStage(format string, args ...any) *expression.NameError {
+	return expression.Wrong(expression.InStage, format, args...)
 }
 
 func ids(nodes []*Node) []string {
@@ -176,8 +172,7 @@ func samePoint(byID map[string]*stagePoints, n *Node, other *stagePoints) *Node 
 	own := byID[n.Stage.ID]
 	if slices.EqualFunc(own.nodes, other.nodes,
 		func(a, b *Node) bool { return slices.Equal(a.Point, b.Point) }) {
-		i := slices.IndexFunc(other.nodes, func(o *Node) bool { return slices.Equal(o.Point, n.Point) })
-		return other.nodes[i]
+		return other.nodes[slices.Index(own.nodes, n)]
 	}
 	if !slices.EqualFunc(own.points, other.points,
 		func(a, b *scenario.Stage) bool { return slices.Equal(a.Point, b.Point) }) {
@@ -200,25 +195,35 @@ func checkPlace(n *Node, at expression.Place, p *scenario.Plan) error {
 	if at.Baseline && p.Baseline == nil {
 		return expression.NoBaseline()
 	}
-	if names := phaseNames(n); at.Phase != "" && !slices.Contains(names, at.Phase) {
-		return expression.NoPhase(n.Stage.ID, at.Phase, names)
+	var entries []string
+	for _, e := range n.Stage.Mix {
+		entries = append(entries, e.Name)
 	}
-	if at.Mix != "" && mixEntry(n, at.Mix) < 0 {
-		var names []string
-		for _, e := range n.Stage.Mix {
-			names = append(names, e.Name)
-		}
-		return expression.NoMix(n.Stage.ID, at.Mix, names)
+	part := at
+	if part.Phase == expression.Steady {
+		part.Phase = "" // every node has one
+	}
+	if err := checkPart(n.Stage.ID, part, phaseNames(n), entries); err != nil {
+		return err
 	}
 	if names := composingModels(n); at.Model != "" && !slices.Contains(names, at.Model) {
-		what := fmt.Sprintf("no target of stage %q names %q among its composing models", n.Stage.ID, at.Model)
+		e := expression.Missing(expression.InModel, at.Model, names,
+			"no target of stage %q names %q among its composing models", n.Stage.ID, at.Model)
 		if len(names) == 0 {
-			return &expression.NameError{
-				Part: expression.InModel, Summary: what,
-				Detail: "list the models that it calls under the target's `composing_models`",
-			}
+			e.Detail = "list the models that it calls under the target's `composing_models`"
 		}
-		return expression.Missing(what, at.Model, names, expression.InModel)
+		return e
+	}
+	return nil
+}
+
+// checkPart says which of the phase and the entry of a place a stage or a stored node does not have.
+func checkPart(id string, at expression.Place, phases, entries []string) error {
+	switch {
+	case at.Phase != "" && !slices.Contains(phases, at.Phase):
+		return expression.NoPhase(id, at.Phase, phases)
+	case at.Mix != "" && !slices.Contains(entries, at.Mix):
+		return expression.NoMix(id, at.Mix, entries)
 	}
 	return nil
 }
@@ -230,11 +235,6 @@ func phaseNames(n *Node) []string {
 		names = append(names, p.name)
 	}
 	return names
-}
-
-// mixEntry returns the index of an entry of the mix; -1: there is none of that name.
-func mixEntry(n *Node, name string) int {
-	return slices.IndexFunc(n.Stage.Mix, func(e scenario.Entry) bool { return e.Name == name })
 }
 
 // composingModels lists the models whose statistics can be asked for beside those of the target's own.
@@ -251,7 +251,7 @@ func composingModels(n *Node) []string {
 
 // lacksAt says why a leaf has no value at a place of the node, or "".
 func lacksAt(n *Node, at expression.Place, leaf metric.Leaf) string {
-	scraped := expression.Ref{Leaf: leaf}.Scraped()
+	_, scraped := expression.Ref{Leaf: leaf}.Selector()
 	switch {
 	case (at.Phase != "" || at.Mix != "") && !leaf.Row.OfPart():
 		return "it is known for the whole node only, not for a phase or an entry of the mix"
@@ -264,9 +264,10 @@ func lacksAt(n *Node, at expression.Place, leaf metric.Leaf) string {
 	case scraped:
 		return ""
 	}
-	var k *boundTarget
-	if i := max(mixEntry(n, at.Mix), 0); i < len(n.entries) {
-		k = n.entries[i]
-	}
-	return lacksRow(n, leaf.Row, k)
+	return lacksRow(n, leaf.Row, n.entries[max(mixEntry(n, at.Mix), 0)])
+}
+
+// mixEntry returns the index of an entry of the mix; -1: there is none of that name.
+func mixEntry(n *Node, name string) int {
+	return slices.IndexFunc(n.Stage.Mix, func(e scenario.Entry) bool { return e.Name == name })
 }

@@ -12,7 +12,7 @@ import (
 // planChecks fills in how many requests are planned for what each check looks at. It reads loads
 // and Node.Planned.
 func planChecks(d *draft) {
-	for n, c := range d.program.checks() {
+	for n, c := range d.checks() {
 		planCheck(d.byNode, n, c)
 	}
 }
@@ -20,7 +20,7 @@ func planChecks(d *draft) {
 // planCheck fills how many requests are planned for what a check looks at: the smallest of its
 // references. n is the node that it is judged on, nil for one of the plan.
 func planCheck(byNode map[string]*Node, n *Node, c *Check) {
-	for _, r := range c.Program.Refs {
+	for _, r := range c.Refs {
 		at := nodeOf(byNode, r, n)
 		if at == nil || r.Baseline || r.Model != "" || !r.Leaf.Row.Summed() {
 			continue
@@ -32,13 +32,13 @@ func planCheck(byNode map[string]*Node, n *Node, c *Check) {
 }
 
 // plannedFor counts the requests that are planned for a place of the node, over all its repeats; of
-// assertions with `every` or `within`, for one of its windows. -1: not known.
+// assertions with `every` or `within`, for one of its windows; of the steady span, at most. -1: not known.
 func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
 	k, l := n.Planned.Requests, n.Load
 	hold := holdBounds(n, k)
-	if at.Phase != "" {
+	if at.Phase != "" && at.Phase != expression.Steady { // whose span is at most all of hold
 		spans, end := n.phase(at.Phase), inNs(hold.most)
-		if spans == nil || !l.openRamp() || !hold.known() {
+		if !l.openRamp() || !hold.known() {
 			return -1
 		}
 		k, hold = within(l, spans, end, math.MaxInt64), exactly(length(spans, end))

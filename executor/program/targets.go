@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/tokenizer"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -23,21 +24,46 @@ type boundTarget struct {
 // bindTargets finds the backend of every target and refuses what it does not read. It reads the
 // plan's targets and adds draft.targets; a target with a mistake is not there.
 func bindTargets(d *draft) {
-	for _, t := range d.program.Plan.Targets {
+	for _, t := range d.Plan.Targets {
 		k := findKind(d, t)
 		if k == nil {
 			continue
 		}
 		checkKeys(d, k, t)
 		checkTarget(d, k, t)
-		bound := &boundTarget{kind: k, abilities: Abilities(k, t), streaming: t.Streaming}
-		var err error
-		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
+		openTokenizer(d, t)
+		abilities := Abilities(k, t)
+		c, err := metric.New(serverRows(k, abilities)...)
+		if err != nil {
 			d.fail(t.Pos, "metric-clash", "target %q: %s", t.Name, err)
 			continue
 		}
-		d.targets[t] = bound
+		d.targets[t] = &boundTarget{kind: k, abilities: abilities, streaming: t.Streaming, catalogue: c}
 	}
+}
+
+// openTokenizer reads the tokenizer of a target, each file once.
+func openTokenizer(d *draft, t *scenario.Target) {
+	if t.Tokenizer == nil {
+		return
+	}
+	if _, known := d.tokenizers[t.Tokenizer.Name]; known {
+		return
+	}
+	k, err := tokenizer.Open(t.Tokenizer.Name)
+	if err != nil {
+		d.fail(t.Tokenizer.Pos, "bad-tokenizer", "the tokenizer cannot be used: %s", err)
+	}
+	d.tokenizers[t.Tokenizer.Name] = k
+}
+
+// serverRows returns the rows of the server's own numbers, as far as a target with these abilities
+// has them.
+func serverRows(k *backends.Kind, a backends.Ability) []metric.Row {
+	if !a.Has(backends.ServerStats) {
+		return nil
+	}
+	return observe.Rows(k.Series)
 }
 
 // checkKeys refuses what the backend does not read: keys, the scheme of the URL, the word of `endpoint`.
@@ -50,36 +76,23 @@ func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 	case t.URL == "":
 		d.fail(t.Pos, "missing-key", "target %q has no `url`", t.Name)
 	default:
-		diag := d.fail(url, "scheme", "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
-		diag.Allowed, diag.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
+		d.fail(url, "scheme", "target %q: backend %s does not speak %s://", t.Name, k.Name, s).
+			Among(source.Nearest(s, k.Schemes), k.Schemes)
 	}
 	for _, key := range t.Keys {
 		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
-			diag := d.fail(key.Pos, "key-not-read", "backend %s does not read %q", k.Name, key.Name)
-			diag.Allowed = scenario.Built("target", k.Keys)
-			diag.Nearest = source.Nearest(key.Name, diag.Allowed)
+			built := scenario.Built("target", k.Keys)
+			d.fail(key.Pos, "key-not-read", "backend %s does not read %q", k.Name, key.Name).
+				Among(source.Nearest(key.Name, built), built)
 			d.unread = append(d.unread, targetPaths(t, key.Name)...)
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
-		diag := d.fail(endpoint, "not-allowed", "target %q: backend %s has no endpoint %q", t.Name, k.Name,
-			t.Endpoint)
-		diag.Allowed = scenario.Built("target.endpoint", k.Endpoints)
-		diag.Nearest = source.Nearest(t.Endpoint, diag.Allowed)
+		built := scenario.Built("target.endpoint", k.Endpoints)
+		d.fail(endpoint, "not-allowed",
+			"target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint).
+			Among(source.Nearest(t.Endpoint, built), built)
 	}
-}
-
-// keyPos returns the place of a key of a target, or of the target where the plan does not write the key.
-func keyPos(t *scenario.Target, name string) source.Pos { return posOf(t.Keys, name, t.Pos) }
-
-// posOf returns the place of a key, or otherwise where keys lack it.
-func posOf(keys []scenario.Key, name string, otherwise source.Pos) source.Pos {
-	for _, key := range keys {
-		if key.Name == name {
-			return key.Pos
-		}
-	}
-	return otherwise
 }
 
 // Abilities returns what can be done for a target: the abilities of its kind, and those of the
@@ -93,11 +106,10 @@ func Abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
 }
 
 // lacks says why a target does not have an ability, "" where it has it, or where the target is wrong
-// (nil). need is one of backends.AbilityNames, or "".
-func (k *boundTarget) lacks(need string) string {
-	ability := backends.AbilityOf(need)
+// (nil).
+func (k *boundTarget) lacks(ability backends.Ability) string {
 	switch {
-	case k == nil || k.abilities.Has(ability):
+	case k == nil, k.abilities.Has(ability):
 		return ""
 	case ability == backends.ServerStats:
 		return "backend " + k.kind.Name + " keeps no server statistics"
@@ -107,7 +119,7 @@ func (k *boundTarget) lacks(need string) string {
 		!k.streaming:
 		return "the target does not say `streaming: true`"
 	}
-	return fmt.Sprintf("backend %s has no %s here", k.kind.Name, need)
+	return fmt.Sprintf("backend %s has no %s here", k.kind.Name, ability.Names()[0])
 }
 
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong
@@ -121,26 +133,21 @@ func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
 		values.URL = t.Scheme() + "://localhost:1"
 	}
 	err := k.Check(values)
-	if err == nil {
-		return
-	}
 	all := []error{err}
 	var several interface{ Unwrap() []error }
 	if errors.As(err, &several) {
 		all = several.Unwrap()
 	}
 	for _, err := range all {
-		pos := t.Pos
-		if t.TLS != nil {
-			pos = keyPos(t, "tls")
-		}
 		var at *backends.KeyError
-		if !errors.As(err, &at) {
-			d.fail(pos, "bad-target", "target %q: %s", t.Name, err)
-			continue
+		switch {
+		case err == nil:
+		case errors.As(err, &at):
+			d.fail(insidePos(t, at.Key), "bad-target", "target %q: %s", t.Name, err).
+				Among(source.Nearest(at.Key, at.Allowed), at.Allowed)
+		default:
+			d.fail(keyPos(t, "tls"), "bad-target", "target %q: %s", t.Name, err)
 		}
-		diag := d.fail(insidePos(t, at.Key), "bad-target", "target %q: %s", t.Name, err)
-		diag.Allowed, diag.Nearest = at.Allowed, source.Nearest(at.Key, at.Allowed)
 	}
 }
 
@@ -157,6 +164,19 @@ func insidePos(t *scenario.Target, name string) source.Pos {
 	return posOf(in.Keys, name, keyPos(t, "inprocess"))
 }
 
+// keyPos returns the place of a key of a target, or of the target where the plan does not write the key.
+func keyPos(t *scenario.Target, name string) source.Pos { return posOf(t.Keys, name, t.Pos) }
+
+// posOf returns the place of a key, or otherwise where keys lack it.
+func posOf(keys []scenario.Key, name string, otherwise source.Pos) source.Pos {
+	for _, key := range keys {
+		if key.Name == name {
+			return key.Pos
+		}
+	}
+	return otherwise
+}
+
 // always are the target keys that the executor itself reads, whatever the backend.
 var always = []string{"backend", "url", "builtin", "ready", "probe", "metrics"}
 
@@ -169,19 +189,9 @@ func findKind(d *draft, t *scenario.Target) *backends.Kind {
 		names = append(names, d.kinds[i].Name)
 	}
 	names = scenario.Built("target.backend", names)
-	diag := d.fail(t.Pos, "unknown-backend", "target %q: there is no backend %q in this build", t.Name,
-		t.Backend)
-	diag.Allowed, diag.Nearest = names, source.Nearest(t.Backend, names)
+	d.fail(t.Pos, "unknown-backend", "target %q: there is no backend %q in this build", t.Name, t.Backend).
+		Among(source.Nearest(t.Backend, names), names)
 	return nil
-}
-
-// catalogue has the static rows and those of the server's own numbers, less what the target cannot
-// produce.
-func catalogue(k *backends.Kind, a backends.Ability) (*metric.Catalogue, error) {
-	if !a.Has(backends.ServerStats) {
-		return metric.New()
-	}
-	return Catalogue(*k)
 }
 
 // Catalogue returns every metric that a kind can produce for some target: for explain and docs.
@@ -195,7 +205,9 @@ func TargetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 		URL: t.URL, Model: t.Model, ModelVersion: t.ModelVersion,
 		ConnectTimeout: t.ConnectTimeout, MaxMessage: t.MaxMessage,
 		Connections: t.Connections.Shared, InputJSON: t.Input == "json", OutputJSON: t.Output == "json",
-		Endpoint: t.Endpoint, Method: t.Method, Streaming: t.Streaming,
+		Layout:   t.Layout,
+		Endpoint: t.Endpoint, Path: t.Path, Method: t.Method, Streaming: t.Streaming,
+		TLS: (*backends.TLSOptions)(t.TLS),
 	}
 	if t.Endpoint == "" && k.Endpoints != nil {
 		out.Endpoint = k.Endpoints[0]
@@ -203,11 +215,23 @@ func TargetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	if t.Compression != "none" {
 		out.Compression = t.Compression
 	}
+	if m := t.Management; m != nil {
+		out.Management = &backends.Management{URL: m.URL}
+		for _, h := range m.Headers {
+			out.Management.Headers = append(out.Management.Headers, backends.Header{Name: h.Key, Value: h.Value})
+		}
+	}
 	if p := t.InProcess; p != nil {
 		out.InProcess = &backends.InProcess{ServerDir: p.ServerDir.Name, Repository: p.Repository.Name}
 		for _, o := range p.Options {
-			out.InProcess.Options = append(out.InProcess.Options,
-				backends.Parameter{Name: o.Name, Value: o.Value})
+			out.InProcess.Options = append(out.InProcess.Options, backends.Parameter(o))
+		}
+	}
+	out.Signature = t.Signature
+	if p := t.Protos; p != nil {
+		out.Protos = &backends.Protos{Files: names(p.Files), Include: names(p.Include)}
+		if p.DescriptorSet != nil {
+			out.Protos.DescriptorSet = p.DescriptorSet.Name
 		}
 	}
 	if t.Tokenizer != nil {
@@ -220,13 +244,15 @@ func TargetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 		out.Headers = append(out.Headers, backends.Header{Name: h.Key, Value: h.Value})
 	}
 	for _, p := range t.Parameters {
-		out.Parameters = append(out.Parameters, backends.Parameter{Name: p.Name, Value: p.Value})
-	}
-	if t.TLS != nil {
-		out.TLS = &backends.TLSOptions{
-			CA: t.TLS.CA, Cert: t.TLS.Cert, Key: t.TLS.Key,
-			ServerName: t.TLS.ServerName, Verify: t.TLS.Verify, MinVersion: t.TLS.MinVersion,
-		}
+		out.Parameters = append(out.Parameters, backends.Parameter(p))
 	}
 	return out
+}
+
+// names returns the names of files.
+func names(paths []scenario.Path) (list []string) {
+	for _, p := range paths {
+		list = append(list, p.Name)
+	}
+	return list
 }

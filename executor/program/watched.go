@@ -1,7 +1,6 @@
 package program
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -23,44 +22,39 @@ func checkWatched(d *draft, c Check, s *scope) {
 	if !a.Abort {
 		return
 	}
-	var why *source.Diagnostic
+	var why source.Diagnostics
 	for _, n := range nodesReadBy(d.byNode, c.Program, s.node) {
 		own := func(r expression.Ref) bool { return !r.Baseline && nodeOf(d.byNode, r, s.node) == n }
 		if why = whyUnwatchable(n, a, c.Program, own); why == nil {
 			return
 		}
 	}
-	if why != nil {
-		d.fail(why.Pos, "not-watchable", "%s", why.Summary).Detail = why.Detail
-	}
+	d.add(why...)
 }
 
-// whyUnwatchable is nil where the assertion can become certainly false while n runs.
+// whyUnwatchable returns nil where the assertion can become certainly false while n runs.
 func whyUnwatchable(
 	n *Node, a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool,
-) *source.Diagnostic {
+) source.Diagnostics {
+	const code = "not-watchable"
 	for _, r := range p.Refs {
 		if !own(r) {
 			continue
 		}
 		if why := unknownWhileRunning(n, r); why != "" {
-			return &source.Diagnostic{
-				Pos: a.That.At(r.At[0]), Summary: fmt.Sprintf("`abort` cannot watch %s: %s", r, why),
-				Detail: "it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of " +
-					"requests; percentiles against a constant. " +
-					"With `every` it can watch what is known for a window",
-			}
+			return source.Diagnostics{source.Errorf(code, "`abort` cannot watch %s: %s", r, why).
+				Help("it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of "+
+					"requests; percentiles against a constant. "+
+					"With `every` it can watch what is known for a window").At("", a.That.At(r.At[0]), 0)}
 		}
 	}
 	if verdict.CanAbort(a, p, own) {
 		return nil
 	}
-	return &source.Diagnostic{
-		Pos: a.That.Pos,
-		Summary: fmt.Sprintf("`abort` has no effect: %s is never certainly false before the end",
-			a.That.Text),
-		Detail: "a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must " +
-			"be compared with a constant; leave `abort` out, or compare otherwise",
+	return source.Diagnostics{
+		source.Errorf(code, "`abort` has no effect: %s is never certainly false before the end", a.That.Text).
+			Help("a count or a maximum can pass an upper limit, a minimum a lower one; a percentile must "+
+				"be compared with a constant; leave `abort` out, or compare otherwise").At("", a.That.Pos, 0),
 	}
 }
 
@@ -69,14 +63,16 @@ func whyUnwatchable(
 func unknownWhileRunning(n *Node, r expression.Ref) string {
 	row := r.Leaf.Row
 	dropped := row.Name == metric.DroppedCount || row.Name == metric.DroppedRatio
-	switch pool, open := scenario.Open(n.Stage.Load); {
+	switch {
+	case r.Phase == expression.Steady:
+		return "which span is the steady one is known when the stage is over"
 	case row.Name == metric.Incomplete:
 		return "it is known when the stage is over"
 	case !r.Leaf.Watchable() && row.From != metric.Sample && !row.From.Counted():
 		return "it is read when the stage is over"
 	case !r.Leaf.Watchable():
 		return "it can come back until the stage is over"
-	case dropped && open && pool.Overflow != "drop":
+	case dropped && n.Open && n.Load.Stored.Overflow != "drop":
 		return "nothing is dropped before the end where `overflow` is wait"
 	case dropped && (r.Phase != "" || r.Mix != "" || n.holds() != nil):
 		return "drops are counted for a stage as a whole, not for its parts"
@@ -90,8 +86,8 @@ func unknownWhileRunning(n *Node, r expression.Ref) string {
 func checkWindows(d *draft, c Check) {
 	var first *expression.Ref
 	reported := false
-	for i := range c.Program.Refs {
-		r := &c.Program.Refs[i]
+	for i := range c.Refs {
+		r := &c.Refs[i]
 		switch {
 		case r.Baseline:
 			continue
@@ -100,11 +96,19 @@ func checkWindows(d *draft, c Check) {
 		case r.Node != first.Node:
 			continue
 		}
-		pos := c.Assertion.That.At(r.At[0])
+		pos := c.That.At(r.At[0])
 		if !reported && !r.Leaf.Row.From.OfRequests() {
 			reported = true
 			d.fail(pos, "no-window", "%s is not known for a window, only for a stage as a whole", r).
 				Detail = "leave out `every` and `within`"
+		}
+		if r.Phase == expression.Steady {
+			d.fail(pos, "no-window", "%s is not known for a window: the steady span is one", r).
+				Detail = "leave out `every` and `within`, or `steady`"
+		}
+		if r.Leaf.Stat.Adjusted {
+			d.fail(pos, "no-window", "%s is not known for a window: drops are counted for a stage as a whole", r).
+				Detail = "leave out `every` and `within`, or limit the percentile itself and errors.ratio"
 		}
 		if r.Phase != first.Phase {
 			d.fail(pos, "does-not-fit", "windows of %s cannot be compared with windows of %s",

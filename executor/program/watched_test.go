@@ -19,6 +19,14 @@ func TestAbortRefused(t *testing.T) {
 			"", "errors.ratio < 5% and throughput > 9/s",
 			"`abort` cannot watch throughput: it can come back until the stage is over",
 		},
+		{
+			"", "steady.errors.count == 0",
+			"`abort` cannot watch steady.errors.count: which span is the steady one is known when the stage is over",
+		},
+		{
+			"", "steady.latency.p99 < 1s, every: 1s",
+			"steady.latency.p99 is not known for a window: the steady span is one",
+		},
 		{"", "client.cpu < 85%", "`abort` cannot watch client.cpu: it is read when the stage is over"},
 		{
 			"", "'scrape(\"x\").max < 3'",
@@ -75,6 +83,14 @@ func TestAbortRefused(t *testing.T) {
 		{
 			"", "'scrape(\"x\").max < 3', every: 1s",
 			"scrape(\"x\").max is not known for a window, only for a stage as a whole",
+		},
+		{
+			"", "latency.adjusted.p99 < 1s, every: 1s",
+			"latency.adjusted.p99 is not known for a window: drops are counted for a stage as a whole",
+		},
+		{
+			"", "latency.p50 < latency.adjusted.p99, within: 1s",
+			"latency.adjusted.p99 is not known for a window: drops are counted for a stage as a whole",
 		},
 	} {
 		load := "{" + c.stage + "rate: 10/s}, for: 10s"

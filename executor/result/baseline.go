@@ -27,6 +27,9 @@ func (r *Result) WhyNotComparable() string {
 		if r.Verdict == Pass {
 			return ""
 		}
+		if r.Allowed {
+			text += ", and was allowed"
+		}
 	}
 	if r.Reason != "" {
 		text += ": " + r.Reason
@@ -78,6 +81,10 @@ func (b *Baseline) trustedNode(id string) (n *Node, why string) {
 		b.Result.Verdict == ErrorVerdict {
 		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File,
 			cmp.Or(b.Result.Reason, "it ended in error"))
+	}
+	if b.Result.Allowed {
+		return b.Node(id), fmt.Sprintf("the baseline %s proves nothing: it is inconclusive, and was allowed",
+			b.File)
 	}
 	n = b.Node(id)
 	if why := n.whyUntrusted(); why != "" {

@@ -15,9 +15,14 @@ import (
 // at 95 %.
 //
 //	percentile    order statistics, for any distribution; requests without an outcome are larger
-//	mean          Student's interval, assuming independent requests
+//	mean          Student's interval
 //	ratio         Clopper and Pearson
 //	rate          Student's interval over the complete slices of hold, at least 10
+//
+// These take requests as independent. Where the node has enough parts (see Parts), the bounds are no
+// narrower than the parts say, and unknown where hold is too short for how long requests depend on each
+// other, or where its parts show a trend.
+//
 //	count         the count itself: it is a fact, not an estimate
 //	offered.rate  that of the schedule, exact
 //	the rest      Student's interval over the repeats of a node; none for min and max, which are extremes
@@ -53,38 +58,37 @@ func (s Stored) comparesNodes(refs []expression.Ref) bool {
 // twoSided returns the confidence of an interval whose ends each hold with c.
 func twoSided(c float64) float64 { return math.Max(2*c-1, 1e-9) }
 
-// boundByRepeats sets the bounds of a quantity without bounds of its own: those of the mean of the
-// node's repeats.
+// boundByRepeats sets the bounds of a quantity by those of the mean of the node's repeats. Bounds of its
+// own, which take the requests of all repeats as independent, become as wide. There are none where hold of a
+// repeat shows a trend.
 func (s Stored) boundByRepeats(q *expression.Quantity, n *Node, ref expression.Ref) {
 	if kind := ref.Leaf.Stat.Kind; len(n.Repeats) < 2 || s.window.covers(n, ref.Place) ||
 		kind == metric.Min || kind == metric.Max {
 		return
 	}
-	values, why := (&repeats{of: s}).values(ref)
+	list, two := &repeats{of: s}, n.level(twoSided(s.confidence))
+	values, why := list.values(ref)
 	if why != "" {
 		return
 	}
-	q.V, q.Lo, q.Hi = meanBounds(values, twoSided(s.confidence))
-	q.Why = ""
-}
-
-// meanBounds returns the mean of independent values, and the interval of it by Student's distribution.
-func meanBounds(values []float64, confidence float64) (mean, lo, hi float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
+	if why := list.trend(ref, two); why != "" {
+		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), ref.Leaf.String()+" has no confidence bounds: "+why
+		return
 	}
-	std := 0.0
-	for _, v := range values {
-		std += (v - mean) * (v - mean)
+	q.Assumed = false
+	mean, lo, hi := stats.MeanOf(values, two)
+	if q.Why == "" {
+		q.Lo, q.Hi = min(q.Lo, max(q.V-(mean-lo), 0)), max(q.Hi, q.V+(hi-mean))
+		return
 	}
-	std = math.Sqrt(std / float64(len(values)-1))
-	lo, hi, _ = stats.MeanBounds(mean, std, int64(len(values)), confidence)
-	return mean, lo, hi
+	q.V, q.Lo, q.Hi, q.Why = mean, lo, hi, ""
 }
 
 // setBounds sets the bounds of q, which is leaf of the source, or the reason why there are none.
 func (s source) setBounds(q *expression.Quantity, m *Metric, leaf metric.Leaf, confidence float64) {
-	lo, hi, why := s.bounds(q, m, leaf, twoSided(confidence))
+	two := s.node.level(twoSided(confidence))
+	lo, hi, why := s.bounds(q, m, leaf, two)
+	lo, hi, why = s.widenByParts(q, m, leaf, two, lo, hi, why)
 	if why != "" {
 		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), leaf.String()+" has no confidence bounds: "+why
 		return
@@ -123,7 +127,7 @@ func (s source) boundsOfPercentile(m *Metric, leaf metric.Leaf, two float64) (lo
 	if m.Dist == nil {
 		return 0, 0, "the result does not hold its distribution"
 	}
-	l, h, ok := m.Dist.Bounds(leaf.Stat.P, two, s.missing(leaf.Row.Name))
+	l, h, ok := m.Dist.Bounds(leaf.Stat.P, two, s.missing(leaf.Row))
 	if !ok {
 		return 0, 0, "the largest value has none; p99.9 has"
 	}
@@ -187,7 +191,7 @@ func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why 
 	switch {
 	case !s.whole:
 		return 0, 0, "the rate of a part is not kept by the second"
-	case s.ramped():
+	case slices.ContainsFunc(s.node.Scopes, func(x Scope) bool { return x.Phase != "" && x.Phase != expression.Steady }):
 		return 0, 0, "the load changes, so its seconds are not alike"
 	}
 	var rates []float64
@@ -200,13 +204,8 @@ func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why 
 	if len(rates) < minSlices {
 		return 0, 0, fmt.Sprintf("hold has %d whole slices, it needs %d", len(rates), minSlices)
 	}
-	_, lo, hi = meanBounds(rates, two)
+	_, lo, hi = stats.MeanOf(rates, two)
 	return math.Max(lo, 0), hi, ""
-}
-
-// ramped reports whether the node's load changes, so that its slices differ in load.
-func (s source) ramped() bool {
-	return slices.ContainsFunc(s.node.Scopes, func(x Scope) bool { return x.Phase != "" })
 }
 
 // reported reports whether a slice belongs to the reported measurement: with `until: stable` the

@@ -1,11 +1,14 @@
 package result
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // FindingCode is one code of Finding: its meaning, and what to do about it.
 type FindingCode struct {
 	Code     string
-	Severity string // invalid, note
+	Severity string // invalid, bounded, note
 	Meaning  string
 	Do       string
 }
@@ -13,13 +16,20 @@ type FindingCode struct {
 // Codes of findings about whether the client could have been the bottleneck.
 const (
 	ClientLate  = "client-late"
+	SlotsEmpty  = "slots-empty"
+	PausedShare = "paused-share"
+	LostDelays  = "lost-delays"
+	WhileOpen   = "while-open"
 	ClientCPU   = "client-cpu"
 	ClientNear  = "client-near-limit"
-	Sockets     = "sockets"
-	Paused      = "paused"
-	StoodStill  = "stood-still"
-	PoolFull    = "pool-full"
-	BusyMachine = "busy-machine"
+	// ClientPaused and ClientLate are codes of findings that make numbers intervals.
+	ClientPaused = "client-paused"
+	Sockets      = "sockets"
+	Paused       = "paused"
+	StoodStill   = "stood-still"
+	PoolFull     = "pool-full"
+	BusyMachine  = "busy-machine"
+	StolenTime   = "stolen-time"
 	// SharedProcess is the code of a note on nodes whose server runs in this process.
 	SharedProcess = "server-in-this-process"
 	LostSamples   = "lost-samples"
@@ -28,6 +38,18 @@ const (
 	UnknownBatch  = "unknown-batch"
 	ServerEnded   = "embedded-server-ended"
 	UnnamedModel  = "unnamed-model"
+	HiddenTokens  = "hidden-tokens"
+	// TokensFromEvents is the code of a note on nodes whose server does not count all tokens.
+	TokensFromEvents = "tokens-from-events"
+	// CachedTokens is the code of a note on nodes whose server counts other tokens as cached than its answers.
+	CachedTokens = "cached-tokens"
+	// OutputLength is the code of a note on nodes whose server does not keep to exact lengths of answers.
+	OutputLength = "output-length"
+	// WarmCache is the code of a note on nodes whose server had seen prompts that the plan did not mean to
+	// send again.
+	WarmCache = "warm-cache"
+	// InOneEvent is the code of a note on nodes whose server does not stream its tokens.
+	InOneEvent = "tokens-in-one-event"
 	// ClosesConnections is the code of a note on nodes whose requests each needed a new connection.
 	ClosesConnections = "server-closes-connections"
 )
@@ -38,8 +60,20 @@ const (
 	StepsDropped = "steps-dropped"
 )
 
+// MeasuredAgain is the code of a finding on a node of which the user wanted invalid trials again.
+const MeasuredAgain = "measured-again"
+
 // CleanUp is the code of a finding about something that could not be undone.
 const CleanUp = "clean-up"
+
+// HoldTrend is the code of a finding on a metric that changes over hold, so that it has no bounds.
+const HoldTrend = "hold-trend"
+
+// IsPrecise and NotPrecise are the codes of findings on how a hold with `until: precise` ended.
+const (
+	IsPrecise  = "precise"
+	NotPrecise = "not-precise"
+)
 
 // LadderEnd is the code of a finding on a level whose `while` is not true.
 const LadderEnd = "ladder-end"
@@ -48,9 +82,12 @@ const LadderEnd = "ladder-end"
 // did not happen. A run with other skipped nodes and no failure did not measure what it should.
 const NotNeeded = "not-needed"
 
-// OlderCode returns the spelling of a code in older results, with underscores.
+// OlderCode returns the spelling of a code in older results, with underscores; the code itself if it was
+// never spelled otherwise.
 func OlderCode(code string) string {
-	if code == CleanUp {
+	switch code {
+	case HiddenTokens, TokensFromEvents, CachedTokens, OutputLength, InOneEvent, WarmCache, CleanUp, SlotsEmpty,
+		PausedShare, LostDelays, WhileOpen, ClientPaused, StolenTime, MeasuredAgain:
 		return code
 	}
 	return strings.ReplaceAll(code, "-", "_")
@@ -71,6 +108,29 @@ func (n *Node) Cause() string {
 	return f.Text
 }
 
+// SumUpNumbers says in the validity of n whether its numbers are exact, have bounds, or are invalid.
+func (n *Node) SumUpNumbers() {
+	bounded := func(s Scope) bool { return areBounded(s.Metrics) }
+	switch {
+	case len(n.Metrics) == 0:
+	case n.Outcome == Invalid || !n.Validity.OK:
+		n.Validity.Numbers = Invalidating
+	case areBounded(n.Metrics) || slices.ContainsFunc(n.Scopes, bounded):
+		n.Validity.Numbers = Bounding
+	default:
+		n.Validity.Numbers = ExactNumbers
+	}
+}
+
+func areBounded(metrics map[string]*Metric) bool {
+	for _, m := range metrics {
+		if m.Low != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // renewCodes replaces older spellings of codes.
 func renewCodes(list []Finding) {
 	for i := range list {
@@ -82,11 +142,45 @@ func renewCodes(list []Finding) {
 func FindingCodes() []FindingCode {
 	return []FindingCode{
 		{
-			ClientLate, Invalidating,
-			"This client sent late by itself although a slot was free: the p99 of its own send delay " +
-				"(below 299 arrivals the third-largest; of a closed loop whose server runs in this " +
-				"process, of client.turnaround) is over max(1 ms, 1 % of the median service time).",
-			"Lower the rate, or use a machine that is faster, has more cores or less else to do.",
+			ClientLate, Bounding,
+			"This client sent requests late by itself although a slot was free, by more than " +
+				"`validity.send_delay` (1 ms) and 1 % of the median service time. Numbers have bounds, low " +
+				"and high, between which a client on time would have measured them; a verdict holds for " +
+				"all that lies between.",
+			"Lower the rate, or use a machine that is faster, has more cores or less else to do, if the " +
+				"bounds leave assertions open.",
+		},
+		{
+			ClientPaused, Bounding,
+			"This client stood still for over `validity.pause` (20 ms) while it measured: another program " +
+				"had its CPU, or it was stopped. Numbers have bounds, low and high, between which they " +
+				"would be otherwise.",
+			"Nothing, if assertions are decided. Else measure on a machine that does nothing else.",
+		},
+		{
+			SlotsEmpty, Invalidating,
+			"The client of a closed loop whose server runs in its process kept slots empty: the p99 of " +
+				"client.turnaround (below 299 requests the third-largest) is over `validity.send_delay` " +
+				"(1 ms) and 1 % of the median service time.",
+			"Lower the concurrency, or allow the process more cores.",
+		},
+		{
+			PausedShare, Invalidating,
+			"This client stood still for over `validity.paused` (10 %) of hold.",
+			"Measure again on a machine that does nothing else.",
+		},
+		{
+			WhileOpen, Invalidating,
+			"A `while` is neither true nor false for all that this client, which was late or stood still, " +
+				"may have measured on time, in three tries. What it steers, a search or levels, ends there.",
+			"Measure on a machine that does nothing else, or choose a limit further from what the server " +
+				"does.",
+		},
+		{
+			LostDelays, Invalidating,
+			"This client sent more requests late than its record has room for: what their delay did to " +
+				"others is unknown.",
+			"Lower the rate, or allow the process more cores.",
 		},
 		{
 			ClientCPU, Invalidating,
@@ -158,6 +252,45 @@ func FindingCodes() []FindingCode {
 				"reply to another.",
 		},
 		{
+			HiddenTokens, Note,
+			"The server's usage counts over 5 % more tokens than could be seen: those by the usage in the last " +
+				"event with text, else the number of these events. itl then divides the time to the last " +
+				"text by tokens that came after it, or held several in one event.",
+			"Read itl_stream if tokens come after the text, and itl_chunked if the first event has several.",
+		},
+		{
+			TokensFromEvents, Note,
+			"Streams had no usage: the number of events with text is taken for that of tokens.",
+			"Let the server count: ask for usage in the stream, or see whether a proxy removes it.",
+		},
+		{
+			CachedTokens, Note,
+			"The counters of the server's metrics endpoint have another share of the tokens of prompts as cached " +
+				"than the usage of its answers, by more than a tenth; or its usage has none, and the counters have some.",
+			"If the usage has none, let the server report them (vLLM: --enable-prompt-tokens-details, SGLang: " +
+				"--enable-cache-report), or see whether a gateway removes them; else see whether others use the server.",
+		},
+		{
+			OutputLength, Note,
+			"Requests ask for answers of an exact number of tokens, and the first reply showed that the server does " +
+				"not keep to that, or that the model is left to end by itself.",
+			"Compare tokens.output of the runs; or use a server that takes min_tokens and ignore_eos (vLLM, SGLang, " +
+				"TensorRT-LLM).",
+		},
+		{
+			WarmCache, Note,
+			"The server had more of the prompts' tokens in its cache than the plan's prompts share: it had seen them " +
+				"before, so that the time to the first token is shorter than that of new prompts.",
+			"Give more rows, or `prompts`, which differ in each request; say `reuse` if prompts are meant to be sent again.",
+		},
+		{
+			InOneEvent, Note,
+			"All text of some answers came at one time, in one event or one read, although they have several " +
+				"tokens. itl and the metrics like it leave these answers out: their times between tokens are " +
+				"unknown, not 0.",
+			"See whether a proxy buffers the stream, and whether the server streams as it generates.",
+		},
+		{
 			UnnamedModel, Note,
 			"Replies do not say which model they are from, as the protocol wants. They were looked at by " +
 				"samples.",
@@ -194,6 +327,13 @@ func FindingCodes() []FindingCode {
 			"Programs on this machine waited for a CPU during much of hold: other load may be in the " +
 				"numbers.",
 			"Measure on a machine that does nothing else; the embedded server counts as other load too.",
+		},
+		{
+			StolenTime, Note,
+			"This machine is a virtual one, and over 2 % of the time of its CPUs during hold went to " +
+				"others while it had work (steal in /proc/stat). Requests were sent late, or replies read " +
+				"late.",
+			"Measure on a machine whose cores are its own, or compare runs of the same share.",
 		},
 		{
 			"dropped-at-stop", Note,
@@ -265,10 +405,34 @@ func FindingCodes() []FindingCode {
 			"Nothing: the levels after it did not run, or the search went lower.",
 		},
 		{
+			MeasuredAgain, Note,
+			"An attempt at the node was invalid, or left open by this client, so it was measured again, as " +
+				"--retry-invalid says. The numbers are those of the last attempt; `attempts` lists all.",
+			"Nothing where the last attempt is valid; else measure on a machine that does nothing else.",
+		},
+		{
 			"search", Note,
 			"Why the search stopped, and what it found.",
 			"Nothing where a capacity was confirmed; else widen `from` and `to`, or see why its " +
 				"conditions hold nowhere.",
+		},
+		{
+			HoldTrend, Note,
+			"A metric rises or falls over hold, so that no bounds with a confidence hold for it, and an " +
+				"assertion that needs them is open.",
+			"Warm up for longer if it ends early in hold; else see whether the server leaks, is throttled, " +
+				"or cannot keep up.",
+		},
+		{
+			IsPrecise, Note,
+			"How long hold took until its bounds were as narrow as `until: precise` asks.",
+			"Nothing.",
+		},
+		{
+			NotPrecise, Note,
+			"Hold ended at its last look before its bounds were as narrow as `until: precise` asks. " +
+				"Assertions are judged by the bounds that it has.",
+			"Raise `max_duration`, or ask for less precision.",
 		},
 		{
 			LadderEnd, Note,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 )
 
@@ -21,12 +22,9 @@ func read(r io.Reader, size int64) (*Result, error) {
 		Result
 		Partial bool `json:"partial"` // older results: instead of state
 	}
-	if err := decode(r, size, &stored); err != nil {
-		return nil, err
-	}
 	out := &stored.Result
-	if out.Schema != Schema {
-		return nil, fmt.Errorf("read result: schema is %q, want %q", out.Schema, Schema)
+	if err := decode(r, size, &stored, &out.Schema); err != nil {
+		return nil, err
 	}
 	for i, n := range out.Nodes {
 		if n == nil {
@@ -58,17 +56,14 @@ type Header struct {
 // than 256 MiB.
 func ReadHeader(r io.Reader) (*Header, error) {
 	var h Header
-	if err := decode(r, maxSize, &h); err != nil {
+	if err := decode(r, maxSize, &h, &h.Schema); err != nil {
 		return nil, err
-	}
-	if h.Schema != Schema {
-		return nil, fmt.Errorf("read result: schema is %q, want %q", h.Schema, Schema)
 	}
 	return &h, nil
 }
 
-// decode reads one JSON document of at most size bytes into v.
-func decode(r io.Reader, size int64, v any) error {
+// decode reads one JSON document of at most size bytes into v, of which schema is a part.
+func decode(r io.Reader, size int64, v any, schema *string) error {
 	limited := &io.LimitedReader{R: r, N: size + 1}
 	d := json.NewDecoder(limited)
 	if err := d.Decode(v); err != nil {
@@ -80,6 +75,9 @@ func decode(r io.Reader, size int64, v any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("read result: something follows the result")
 	}
+	if *schema != Schema {
+		return fmt.Errorf("read result: schema is %q, want %q", *schema, Schema)
+	}
 	return nil
 }
 
@@ -89,9 +87,10 @@ func Write(w io.Writer, r *Result) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	var document any = r.normalized()
+	whole := r.normalized()
+	var document any = whole
 	if r.State == StateRunning {
-		document = runningResult{Result: r.normalized()}
+		document = runningResult{Result: whole}
 	}
 	if err := e.Encode(document); err != nil {
 		return fmt.Errorf("write result: %w", err)
@@ -111,29 +110,40 @@ type runningResult struct {
 
 // normalized returns a copy of r without nil lists and with times in UTC, as the schema demands.
 func (r *Result) normalized() *Result {
-	c := *r
+	c, _ := withoutNil(reflect.ValueOf(*r)).Interface().(Result)
 	c.Schema = Schema
 	c.Started, c.Ended = r.Started.UTC(), r.Ended.UTC()
 	c.State = cmp.Or(r.State, StateDone)
-	c.Clients, c.Assertions, c.Files = nonNil(r.Clients), nonNil(r.Assertions), nonNil(r.Files)
-	c.Nodes = make([]*Node, len(r.Nodes))
-	for i, n := range r.Nodes {
-		m := *n
-		m.Slices, m.Errors, m.Assertions = nonNil(n.Slices), nonNil(n.Errors), nonNil(n.Assertions)
-		m.Validity.Findings = nonNil(n.Validity.Findings)
-		m.Metrics = nonNilMap(n.Metrics)
-		m.Scopes, m.Series = mapEach(n.Scopes, Scope.normalized), mapEach(n.Series, Series.normalized)
-		m.Scrapes = mapEach(n.Scrapes, Scrape.normalized)
-		m.Repeats, m.Trials, m.Models = mapEach(n.Repeats, Repeat.normalized),
-			mapEach(n.Trials, Trial.normalized), mapEach(n.Models, Model.normalized)
-		c.Nodes[i] = &m
-	}
 	return &c
 }
 
-func nonNil[T any](s []T) []T {
-	if s == nil {
-		return []T{}
+// withoutNil returns a copy of v in which lists and maps are empty instead of nil. What pointers and
+// interfaces hold is shared, but for nodes.
+func withoutNil(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
+		out.Set(v)
+		for i := range out.NumField() {
+			if f := out.Field(i); f.CanSet() {
+				f.Set(withoutNil(f))
+			}
+		}
+		return out
+	case reflect.Slice:
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(withoutNil(v.Index(i)))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return reflect.MakeMap(v.Type())
+		}
+	case reflect.Pointer:
+		if v.Type() == reflect.TypeFor[*Node]() {
+			return withoutNil(v.Elem()).Addr()
+		}
 	}
-	return s
+	return v
 }

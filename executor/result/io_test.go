@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/schema"
 )
 
@@ -177,6 +179,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(text(f, &Result{}))
 	f.Add(`{"schema":"sluice/result/v1","nodes":[{"id":"a","metrics":{"latency":null,"requests.count":{"unit":"1","value":-1}}}]}`)
 	f.Add(`{"schema":"sluice/result/v1","nodes":[{"metrics":{"latency":{"unit":"s","count":9,"p50":1,"distribution":{}}}}]}`)
+	f.Add(`{"schema":"sluice/result/v1","nodes":[{"metrics":{"requests.count":{"unit":"1","value":99},` +
+		`"errors.ratio":{"unit":"ratio","value":0.5,"parts":{"seconds":1,"counts":[1,2,3,4,5,6,7,8,9,9],"of":[9]}}}}]}`)
+	f.Add(`{"schema":"sluice/result/v1","nodes":[{"metrics":{"requests.count":{"unit":"1","value":90},` +
+		`"errors.ratio":{"unit":"ratio","value":0.5,"parts":{"seconds":1,"counts":[1,2,3,4,5,6,7,8,9,9],` +
+		`"of":[9,9,9,9,9,9,9,9,9,9]}}}}]}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		r, err := Read(strings.NewReader(in))
 		if err != nil {
@@ -186,13 +193,14 @@ func FuzzRead(f *testing.F) {
 			v := Values(r, n)
 			for _, path := range []string{
 				"latency.p99", "latency.mean", "errors.count", "throughput",
-				"requests.count",
+				"requests.count", "errors.ratio",
 			} {
+				v.Demanding(0.95, 0, nil).Quantity(ref(t, "", path))
 				q := v.Quantity(ref(t, "", path))
 				if !q.Known && q.Why == "" {
 					t.Errorf("%s is unknown and nothing says why", path)
 				}
-				v.Above(ref(t, "", path), 0.05)
+				v.Exceeding(ref(t, "", path), "<", 0.05)
 			}
 		}
 		first := text(t, r)
@@ -204,6 +212,29 @@ func FuzzRead(f *testing.F) {
 			t.Error(diff)
 		}
 	})
+}
+
+// TestReadParts: parts whose numbers contradict each other are an error of reading the result.
+func TestReadParts(t *testing.T) {
+	for parts, want := range map[string]string{
+		`{"seconds": 2, "counts": [1, 0], "of": [2, 2]}`: "",
+		`{"seconds": 2, "counts": [1, 0]}`:               "",
+		`{"seconds": 2}`:                                 "",
+		`null`:                                           "",
+		`{"seconds": 0, "counts": [1]}`:                  "read parts: they last 0 s, not longer than 0",
+		`{"seconds": 2, "counts": [1, 0], "of": [2]}`:    "read parts: 2 counts of 1 numbers of requests",
+		`{"seconds": 2, "of": [2]}`:                      "read parts: 0 counts of 1 numbers of requests",
+		`{"seconds": 2, "counts": [-1]}`:                 "read parts: a count is negative",
+		`{"seconds": 2, "counts": [1], "of": [-1]}`:      "read parts: a count is negative",
+		`{"seconds": 2, "counts": [0` + strings.Repeat(", 0", stats.MaxParts) + `]}`: fmt.Sprintf(
+			"read parts: %d counts, at most %d", stats.MaxParts+1, stats.MaxParts),
+	} {
+		_, err := Read(strings.NewReader(`{"schema":"` + Schema + `","nodes":[{"id":"a","metrics":{` +
+			`"errors.ratio":{"unit":"ratio","value":0.5,"parts":` + parts + `}}}]}`))
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %q", parts, err, want)
+		}
+	}
 }
 
 // TestReadOlderCodes: findings of older results, spelled with underscores, get the codes of today.

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/stats"
@@ -23,8 +22,10 @@ import (
 // {"unit":"1/s","value":199.6}. The members are in this order, percentiles ascending; null means no
 // data.
 type Metric struct {
-	Unit  string   `json:"unit"`
-	Value *float64 `json:"value"`
+	Unit string `json:"unit"`
+	// Source says what counted the tokens that the metric is made of; "" for other metrics.
+	Source string   `json:"source,omitempty"`
+	Value  *float64 `json:"value"`
 
 	Count       *int64              `json:"count"`
 	Min         *float64            `json:"min"`
@@ -33,6 +34,35 @@ type Metric struct {
 	Max         *float64            `json:"max"`
 	Percentiles map[string]*float64 `json:"-"`            // "p50", "p99.9"
 	Dist        *stats.Dist         `json:"distribution"` // integers: ns where Unit is s, else Unit itself
+
+	Parts *Parts `json:"parts,omitempty"` // nil: no assertion with a confidence reads the metric
+
+	// Low and High hold what the metric is at least and at most, where this client was late or stood
+	// still: a client on time would have measured something between them. Nil: it is exact.
+	Low  *Metric `json:"low,omitempty"`
+	High *Metric `json:"high,omitempty"`
+}
+
+// SetBounds sets Low and High unless both are like m.
+func (m *Metric) SetBounds(low, high *Metric) {
+	if !m.like(low) || !m.like(high) {
+		m.Low, m.High = low, high
+	}
+}
+
+// like reports whether two metrics have the same numbers.
+func (m *Metric) like(o *Metric) bool {
+	for s := metric.TheValue; s <= metric.N; s++ {
+		if s == metric.Percentile {
+			continue // equal where the others are
+		}
+		a, known := m.Stat(metric.Stat{Kind: s})
+		b, too := o.Stat(metric.Stat{Kind: s})
+		if known != too || a != b {
+			return false
+		}
+	}
+	return true
 }
 
 // Scalar returns a measured value of row; with ok false it has no data.
@@ -52,17 +82,17 @@ func Number(d metric.Dim, v float64) *Metric { return &Metric{Unit: d.Unit(), Va
 func Distribution(row *metric.Row, d *stats.Dist, percentiles []float64) *Metric {
 	n := d.N()
 	m := &Metric{Unit: row.Dim.Unit(), Count: &n, Percentiles: map[string]*float64{}, Dist: d}
-	stat := func(s metric.Stat) *float64 {
-		if v, ok := m.statistic(s); ok {
-			return finite(v)
-		}
-		return nil
+	if n > 0 {
+		unit := m.perUnit()
+		m.Min, m.Max = finite(float64(d.Min())/unit), finite(float64(d.Max())/unit)
+		m.Mean, m.Std = finite(d.Mean()/unit), finite(d.Std()/unit)
 	}
-	m.Min, m.Max = stat(metric.Stat{Kind: metric.Min}), stat(metric.Stat{Kind: metric.Max})
-	m.Mean, m.Std = stat(metric.Stat{Kind: metric.Mean}), stat(metric.Stat{Kind: metric.Std})
 	for _, p := range percentiles {
 		s := metric.Stat{Kind: metric.Percentile, P: p}
-		m.Percentiles[s.String()] = stat(s)
+		m.Percentiles[s.String()] = nil
+		if v, ok := m.Stat(s); ok {
+			m.Percentiles[s.String()] = &v
+		}
 	}
 	return m
 }
@@ -81,14 +111,15 @@ func (m *Metric) Stat(s metric.Stat) (float64, bool) {
 	if m == nil {
 		return 0, false
 	}
-	if m.Count != nil && m.Dist != nil {
-		return m.statistic(s)
-	}
 	var v *float64
 	switch s.Kind {
 	case metric.TheValue:
 		v = m.Value
 	case metric.Percentile:
+		if m.Dist != nil {
+			rank, ok := m.Dist.Rank(s.P)
+			return float64(rank) / m.perUnit(), ok
+		}
 		v = m.Percentiles[s.String()]
 	case metric.Mean:
 		v = m.Mean
@@ -109,33 +140,6 @@ func (m *Metric) Stat(s metric.Stat) (float64, bool) {
 	return *v, true
 }
 
-// statistic computes a statistic from Dist.
-func (m *Metric) statistic(s metric.Stat) (v float64, ok bool) {
-	d := m.Dist
-	if s.Kind == metric.N {
-		return float64(d.N()), true
-	}
-	if d.N() == 0 {
-		return 0, false
-	}
-	switch s.Kind {
-	case metric.Percentile:
-		var rank int64
-		rank, ok = d.Rank(s.P)
-		v = float64(rank)
-	case metric.Mean:
-		v, ok = d.Mean(), true
-	case metric.Min:
-		v, ok = float64(d.Min()), true
-	case metric.Max:
-		v, ok = float64(d.Max()), true
-	case metric.Std:
-		v, ok = d.Std(), true
-	case metric.N, metric.TheValue:
-	}
-	return v / m.perUnit(), ok
-}
-
 // perUnit returns the number of Dist's integers in one Unit.
 func (m *Metric) perUnit() float64 {
 	if m.Unit == metric.Duration.Unit() {
@@ -144,29 +148,16 @@ func (m *Metric) perUnit() float64 {
 	return 1
 }
 
-// above counts Dist's values larger than limit, which is in Unit.
-func (m *Metric) above(limit float64) int64 {
-	scaled := limit * m.perUnit()
-	whole := math.Round(scaled)
-	if math.Abs(scaled-whole) > 1e-3 { // else the fraction is the rounding error of 0.0312 × 10⁹
-		whole = math.Floor(scaled)
-	}
-	switch {
-	case whole >= math.MaxInt64:
-		return 0
-	case whole <= math.MinInt64 || math.IsNaN(whole):
-		return m.Dist.N()
-	}
-	return m.Dist.Above(int64(whole))
-}
-
 // MarshalJSON encodes the flat form.
 func (m *Metric) MarshalJSON() ([]byte, error) {
 	w := members{}
 	w.add("unit", m.Unit)
+	if m.Source != "" {
+		w.add("source", m.Source)
+	}
 	if m.Count == nil {
 		w.add("value", m.Value)
-		return w.close()
+		return w.closeBounded(m)
 	}
 	w.add("count", m.Count)
 	w.add("min", m.Min)
@@ -178,6 +169,18 @@ func (m *Metric) MarshalJSON() ([]byte, error) {
 	w.add("max", m.Max)
 	if m.Dist != nil {
 		w.add("distribution", m.Dist)
+	}
+	return w.closeBounded(m)
+}
+
+// closeBounded ends a metric with its parts and its bounds.
+func (w *members) closeBounded(m *Metric) ([]byte, error) {
+	if m.Parts != nil {
+		w.add("parts", m.Parts)
+	}
+	if m.Low != nil && m.High != nil {
+		w.add("low", m.Low)
+		w.add("high", m.High)
 	}
 	return w.close()
 }
@@ -193,12 +196,8 @@ func (m *Metric) percentileNames() []string {
 
 // percentile parses a member's name as a percentile: "p99.9".
 func percentile(name string) (float64, bool) {
-	digits, isP := strings.CutPrefix(name, "p")
-	if !isP || digits == "" || digits[0] == '.' || strings.Trim(digits, "0123456789.") != "" {
-		return 0, false
-	}
-	p, err := strconv.ParseFloat(digits, 64)
-	return p, err == nil && p > 0 && p <= 100
+	s, _, ok := metric.ParseStat(name)
+	return s.P, ok && s.Kind == metric.Percentile && !s.Adjusted
 }
 
 // members writes an object member by member.

@@ -3,9 +3,9 @@ package result
 // Model holds the server's counters of a model that the stage's own model calls, directly or
 // through others.
 type Model struct {
-	Name     string `json:"name"`
-	Version  string `json:"version,omitempty"` // "": all versions together, if there are several
-	CalledBy string `json:"called_by"`         // the stage's own model, or another in the list
+	Name     string `json:"name" redact:"yes"`
+	Version  string `json:"version,omitempty"`      // "": all versions together, if there are several
+	CalledBy string `json:"called_by" redact:"yes"` // the stage's own model, or another in the list
 	// Calls is the number of executions per request of the stage's own model; null if unknown.
 	Calls   *float64           `json:"calls_per_request"`
 	Metrics map[string]*Metric `json:"metrics"` // server.*
@@ -14,11 +14,6 @@ type Model struct {
 // Model returns a model that n's own model calls, nil if it was not measured.
 func (n *Node) Model(name string) *Model {
 	return find(n.Models, func(m *Model) bool { return m.Name == name })
-}
-
-func (m Model) normalized() Model {
-	m.Metrics = nonNilMap(m.Metrics)
-	return m
 }
 
 // CallDepth counts the calls that lead to m from n's own model.

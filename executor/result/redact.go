@@ -1,96 +1,42 @@
 package result
 
+import "reflect"
+
 // Redact applies mask to every text of r that can contain words of the plan, the server or the
-// system. Names, units, verdicts and numbers are not changed: they are the structure of the file,
-// and a secret of one letter must not break it. Plan.Resolved and Plan.Vars are masked where they
-// are made.
-func (r *Result) Redact(mask func(string) string) {
-	m := redactor(mask)
-	m.texts(&r.Plan.Description, &r.Reason)
-	m.labels(r.Plan.Labels)
-	for i := range r.Clients {
-		m.texts(&r.Clients[i].Summary)
-	}
-	m.assertions(r.Assertions)
-	for _, n := range r.Nodes {
-		n.Redact(mask)
-	}
-}
+// system: the fields with the tag redact. Names, units, verdicts and numbers are not changed: they
+// are the structure of the file, and a secret of one letter must not break it. Plan.Resolved and
+// Plan.Vars are masked where they are made.
+func (r *Result) Redact(mask func(string) string) { redact(reflect.ValueOf(r), mask, false) }
 
 // Redact masks the texts of one node. It may be applied repeatedly.
-func (n *Node) Redact(mask func(string) string) {
-	m := redactor(mask)
-	m.texts(&n.Reason, &n.Load.Model, &n.Load.Formula, &n.Description, &n.Validity.Summary)
-	m.labels(n.Labels)
-	m.errors(n.Errors)
-	m.findings(n.Validity.Findings)
-	m.assertions(n.Assertions)
-	m.assertions(n.While)
-	m.scopes(n.Scopes)
-	for i := range n.Repeats {
-		repeat := &n.Repeats[i]
-		m.texts(&repeat.Reason)
-		m.findings(repeat.Findings)
-		m.scopes(repeat.Scopes)
-	}
-	for i := range n.Scrapes {
-		m.texts(&n.Scrapes[i].Target)
-		for k := range n.Scrapes[i].Series {
-			x := &n.Scrapes[i].Series[k]
-			m.texts(&x.Name, &x.Type)
-			m.labels(x.Labels)
+func (n *Node) Redact(mask func(string) string) { redact(reflect.ValueOf(n), mask, false) }
+
+// redact masks the tagged texts below v, which is one of them if tagged.
+func redact(v reflect.Value, mask func(string) string, tagged bool) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			if field.IsExported() {
+				redact(value, mask, field.Tag.Get("redact") != "")
+			}
 		}
-	}
-	for i := range n.Models {
-		m.texts(&n.Models[i].Name, &n.Models[i].CalledBy)
-	}
-	for i := range n.Trials {
-		m.texts(&n.Trials[i].Reason)
-		m.assertions(n.Trials[i].While)
-	}
-	if n.Aborted != nil {
-		m.texts(&n.Aborted.Reason)
-	}
-}
-
-type redactor func(string) string
-
-func (m redactor) texts(all ...*string) {
-	for _, s := range all {
-		*s = m(*s)
-	}
-}
-
-func (m redactor) labels(labels map[string]string) {
-	for k, v := range labels {
-		labels[k] = m(v)
-	}
-}
-
-func (m redactor) errors(list []ErrorClass) {
-	for i := range list {
-		m.texts(&list[i].Example)
-		for j := range list[i].More {
-			m.texts(&list[i].More[j])
+	case reflect.Pointer:
+		if !v.IsNil() {
+			redact(v.Elem(), mask, tagged)
 		}
-	}
-}
-
-func (m redactor) findings(list []Finding) {
-	for i := range list {
-		m.texts(&list[i].Text)
-	}
-}
-
-func (m redactor) assertions(list []Assertion) {
-	for i := range list {
-		m.texts(&list[i].Description, &list[i].That, &list[i].Reason)
-	}
-}
-
-func (m redactor) scopes(list []Scope) {
-	for i := range list {
-		m.texts(&list[i].Model)
-		m.errors(list[i].Errors)
+	case reflect.Slice:
+		for i := range v.Len() {
+			redact(v.Index(i), mask, tagged)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			if tagged { // values of labels
+				v.SetMapIndex(k, reflect.ValueOf(mask(v.MapIndex(k).String())))
+			}
+		}
+	case reflect.String:
+		if tagged {
+			v.SetString(mask(v.String()))
+		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // makers mask them. All others must be redacted.
 var structure = strings.Fields(`
 	Schema Name Version Commit Go File Fingerprint Overlays[] Path From Variable At Value Resolved OS Arch Kernel Hostname CPUModel
-	Settings{} Verdict ID SLO Severity Unit Op Stage Point{} Target Kind Arrivals Overflow ScheduleHash Transport Outcome Class Code
-	Phase Mix Assertion State Files[]
+	Settings{} Verdict ID SLO Severity Unit Op Stage Point{} Target Kind Of Arrivals Overflow ScheduleHash Transport Outcome Class Code
+	Phase Mix Assertion State Files[] Cause Numbers Node Tied[] Where
 `)
 
 // TestRedactReachesEveryText puts a secret into every text of a result. Whoever adds a text says

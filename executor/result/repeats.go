@@ -100,6 +100,27 @@ func (r *repeats) group(baseline bool, stage string, n int) *group {
 
 // values returns the value of a reference in each repeat.
 func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
+	return r.eachValue(ref, func(src source, m *Metric) (float64, string) { return src.value(m, ref.Leaf) })
+}
+
+// trend says how a reference changes over hold of a repeat, if it does in one; else "".
+func (r *repeats) trend(ref expression.Ref, two float64) string {
+	_, why := r.eachValue(ref, func(src source, m *Metric) (float64, string) {
+		if m == nil {
+			return 0, ""
+		}
+		if x, ok := src.interval(m, ref.Leaf, two); ok && x.Refused == stats.Trending {
+			return 0, refusalText(x)
+		}
+		return 0, ""
+	})
+	return why
+}
+
+// eachValue returns what value reads of the metric of a reference in each repeat.
+func (r *repeats) eachValue(
+	ref expression.Ref, value func(source, *Metric) (float64, string),
+) (list []float64, why string) {
 	n, _, why := r.of.findNode(ref.Place)
 	if why != "" {
 		return nil, why
@@ -113,7 +134,7 @@ func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
 			}
 			src.metrics = part.Metrics
 		}
-		v, why := src.value(src.metrics[ref.Leaf.Row.Name], ref.Leaf)
+		v, why := value(src, src.metrics[ref.Leaf.Row.Name])
 		if why != "" {
 			return nil, fmt.Sprintf("repeat %d: %s", x.Repeat+1, why)
 		}
@@ -123,14 +144,14 @@ func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
 }
 
 // Compare implements expression.Judge: it decides a comparison by the difference over the repeats.
-func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
+func (s Stored) Compare(t expression.Truth) (decided expression.Truth, ok bool) {
 	if s.repeats == nil || s.repeats.why != "" || !t.Observed.Known || !t.Limit.Known ||
 		t.Observed.Why != "" || t.Limit.Why != "" {
-		return expression.Decision{}, false
+		return t, false
 	}
 	apart := expression.Apart(t.Observed, t.Limit)
 	if apart == nil {
-		return expression.Decision{}, false
+		return t, false
 	}
 	var sizes []int
 	for _, g := range s.repeats.groups {
@@ -139,21 +160,20 @@ func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
 	d := t.Observed.V - t.Limit.V
 	err, df, ok := stats.Jackknife(apart, sizes)
 	if !ok {
-		return expression.Decision{Why: "the difference has no value in some repeats"}, true
+		t.Why = "the difference has no value in some repeats"
+		return t, true
 	}
 	half := 0.0
 	if err > 0 {
 		half = stats.StudentT(s.confidence, df) * err
 	}
-	margin := expression.Quantity{
-		Known: true, V: d, Lo: d - half, Hi: d + half, N: int64(s.repeats.total), Need: 1,
+	margin := expression.Exactly(d, int64(s.repeats.total), 1)
+	// the client's delay adds to what the repeats vary by
+	a, b := t.Observed, t.Limit
+	margin.Lo, margin.Hi = d-half-(a.V-a.Lo)-(b.Hi-b.V), d+half+(a.Hi-a.V)+(b.V-b.Lo)
+	t.Margin, t.Is = &margin, expression.Decide(t.Op, margin, expression.Exactly(0, 0, 0))
+	if t.Is == 0 {
+		t.Why = "the repeats do not agree which side of the limit it is on"
 	}
-	out := expression.Decision{
-		Is:     expression.Decide(t.Op, margin, expression.Quantity{Known: true}),
-		Margin: &margin,
-	}
-	if out.Is == 0 {
-		out.Why = "the repeats do not agree which side of the limit it is on"
-	}
-	return out, true
+	return t, true
 }

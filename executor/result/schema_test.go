@@ -71,9 +71,12 @@ func TestSchemaMatchesTypes(t *testing.T) {
 		"client": Client{}, "node": Node{}, "load": Load{}, "ramp_step": RampStep{},
 		"periodic": Periodic{},
 		"slice":    Slice{}, "window": Window{}, "error": ErrorClass{}, "validity": Validity{},
-		"finding": Finding{}, "assertion": Assertion{},
+		"validity_limits": ValidityLimits{},
+		"finding":         Finding{}, "assertion": Assertion{},
 		"scope": Scope{}, "series": Series{}, "stretch": SeriesWindow{}, "repeat": Repeat{},
-		"trial": Trial{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
+		"trial": Trial{}, "attempt": Attempt{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
+		"parts": Parts{}, "look": Look{},
+		"best": Best{}, "ranked": Ranked{}, "difference": Difference{}, "configuration": Configuration{},
 	}
 	check(t, "result", top, Result{})
 	for name, v := range types {
@@ -193,7 +196,7 @@ func TestSchemaEnums(t *testing.T) {
 			defs["repeat"].Properties["outcome"].Enum,
 			words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed),
 		},
-		"severity of a finding": {defs["finding"].Properties["severity"].Enum, words(Invalidating, Note)},
+		"severity of a finding": {defs["finding"].Properties["severity"].Enum, words(Invalidating, Bounding, Note)},
 		"state": {
 			top.Properties["state"].Enum,
 			words(StateRunning, StatePartial, StateDone),

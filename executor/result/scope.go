@@ -5,13 +5,16 @@ import "encoding/json"
 // Scope is a part of a node's measurement with numbers of its own: a phase of a ramp, an entry of a
 // mix, or both.
 type Scope struct {
-	// name of a hold, "hold" for those without a name, "ramp" for the rest
+	// name of a hold, "hold" for those without a name, "ramp" for the rest; "steady" for the longest span with
+	// at least 90 % of the most requests in flight, a quarter of hold or more
 	Phase    string             `json:"phase,omitempty"`
 	Mix      string             `json:"mix,omitempty"`
 	Target   string             `json:"target,omitempty"` // of a mix entry
-	Model    string             `json:"model,omitempty"`
+	Model    string             `json:"model,omitempty" redact:"yes"`
 	Batch    int                `json:"batch,omitempty"`
-	Duration float64            `json:"duration"` // period of its rates, s
+	From     float64            `json:"from,omitempty"`                // of the steady span, s since hold start; of repeats 0
+	Duration float64            `json:"duration"`                      // period of its rates, s
+	Reason   string             `json:"reason,omitempty" redact:"yes"` // why there is no steady span, or not in each repeat
 	Metrics  map[string]*Metric `json:"metrics"`
 	Errors   []ErrorClass       `json:"errors"`
 }
@@ -57,9 +60,22 @@ type Repeat struct {
 	Started  float64            `json:"started"`
 	Duration float64            `json:"duration"`
 	Outcome  Outcome            `json:"outcome"`
-	Reason   string             `json:"reason,omitempty"`
+	Reason   string             `json:"reason,omitempty" redact:"yes"`
 	Metrics  map[string]*Metric `json:"metrics"`
 	Scopes   []Scope            `json:"scopes,omitempty"`
+	Findings []Finding          `json:"findings,omitempty"`
+}
+
+// Attempt is one of several measurements of a node, or of a repeat of it: those before the last were
+// invalid, or left open by the client, and are in no number of the node.
+type Attempt struct {
+	Repeat   int                `json:"repeat,omitempty"` // index, if the node repeats
+	Used     bool               `json:"used"`             // the node reports the numbers of this attempt
+	Started  float64            `json:"started"`
+	Duration float64            `json:"duration"`
+	Outcome  Outcome            `json:"outcome"`
+	Reason   string             `json:"reason,omitempty" redact:"yes"` // why it does not count
+	Metrics  map[string]*Metric `json:"metrics"`
 	Findings []Finding          `json:"findings,omitempty"`
 }
 
@@ -67,7 +83,7 @@ type Repeat struct {
 type Trial struct {
 	Level    float64            `json:"level"`   // requests in flight, or 1/s
 	Verdict  Verdict            `json:"verdict"` // of the search's `while`; only pass counts as true
-	Reason   string             `json:"reason,omitempty"`
+	Reason   string             `json:"reason,omitempty" redact:"yes"`
 	Used     bool               `json:"used"` // the node reports the numbers of this trial
 	Started  float64            `json:"started"`
 	Duration float64            `json:"duration"`
@@ -78,9 +94,9 @@ type Trial struct {
 
 // Abort describes how an assertion with `abort` ended the node, and with it the run.
 type Abort struct {
-	Assertion string  `json:"assertion"` // id of the assertion
-	At        float64 `json:"at"`        // s since hold start
-	Reason    string  `json:"reason"`    // why it was certainly false
+	Assertion string  `json:"assertion"`           // id of the assertion
+	At        float64 `json:"at"`                  // s since hold start
+	Reason    string  `json:"reason" redact:"yes"` // why it was certainly false
 	// requests in flight, or due and not sent, for longer than the limit
 	InFlight int64 `json:"in_flight"`
 }
@@ -107,42 +123,4 @@ func find[T any](list []T, match func(*T) bool) *T {
 		}
 	}
 	return nil
-}
-
-// Normalized forms for writing: lists and maps are never null.
-
-func (s Scope) normalized() Scope {
-	s.Metrics, s.Errors = nonNilMap(s.Metrics), nonNil(s.Errors)
-	return s
-}
-
-func (s Series) normalized() Series {
-	s.Windows = nonNil(s.Windows)
-	return s
-}
-
-func (r Repeat) normalized() Repeat {
-	r.Metrics, r.Scopes = nonNilMap(r.Metrics), mapEach(r.Scopes, Scope.normalized)
-	return r
-}
-
-func (t Trial) normalized() Trial {
-	t.Metrics, t.While = nonNilMap(t.Metrics), nonNil(t.While)
-	return t
-}
-
-// mapEach returns f of every element; nil stays nil.
-func mapEach[T any](list []T, f func(T) T) []T {
-	var out []T
-	for _, v := range list {
-		out = append(out, f(v))
-	}
-	return out
-}
-
-func nonNilMap(m map[string]*Metric) map[string]*Metric {
-	if m == nil {
-		return map[string]*Metric{}
-	}
-	return m
 }

@@ -20,6 +20,7 @@ type Stored struct {
 	minSamples int64    // that the plan demands of metrics of requests; 0: those that each needs
 	repeats    *repeats // if set, bounds come from repeats, else from samples
 	window     *window  // if set, the numbers of one node are those of a window
+	measured   bool     // the client is taken to have been on time
 }
 
 var _ expression.Values = Stored{}
@@ -40,6 +41,9 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	if sel, ok := ref.Selector(); ok {
 		return s.scrapeQuantity(ref, sel)
 	}
+	if ref.Leaf.Row.Name == metric.Best && !ref.Baseline {
+		return s.best(ref.Node)
+	}
 	need := s.samplesNeeded(ref)
 	unknown := func(why string) expression.Quantity { return expression.Quantity{Need: need, Why: why} }
 	src, why := s.source(ref.Place)
@@ -51,16 +55,23 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	if why != "" {
 		return unknown(src.prefix + why)
 	}
-	q := expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: src.sampleCount(m, ref.Leaf), Need: need}
+	q := expression.Exactly(v, src.sampleCount(m, ref.Leaf), need)
 	switch {
+	case ref.Leaf.Stat.Adjusted && (s.repeats != nil || s.confidence > 0):
+		q.Lo, q.Hi = math.Inf(-1), math.Inf(1)
+		q.Why = ref.Leaf.String() + " has no confidence bounds: leave `confidence` out"
+		return q
 	case s.repeats != nil:
 		s.repeats.resample(&q, ref)
 	case s.confidence > 0:
-		if src.setBounds(&q, m, ref.Leaf, s.confidence); q.Why != "" {
+		if src.setBounds(&q, m, ref.Leaf, s.confidence); q.Why != "" || q.Lo != q.Hi { // else it is a fact
 			s.boundByRepeats(&q, src.node, ref)
 		}
 	}
 	src.widenByOpen(&q, ref.Leaf)
+	if !s.measured {
+		s.widenByClient(&q, src, m, ref)
+	}
 	if s.demandsSamples(ref) && ref.Leaf.Dim() == metric.Count {
 		q.N = max(q.N, int64(q.V)) // a count of 500 requests has seen 500
 	}
@@ -90,6 +101,7 @@ type source struct {
 	node    *Node
 	metrics map[string]*Metric
 	whole   bool   // of the whole node, not of a part
+	excused bool   // failures that may be the late client's are none
 	prefix  string // prefix of a message about another node
 }
 
@@ -116,6 +128,9 @@ func (s Stored) source(at expression.Place) (source, string) {
 		if part == nil {
 			return src, where + partName(at) + " was not measured apart"
 		}
+		if part.Reason != "" {
+			return src, where + "there is no steady span: " + part.Reason
+		}
 		src.metrics, src.whole = part.Metrics, false
 	}
 	return src, ""
@@ -132,32 +147,94 @@ func (s source) value(m *Metric, leaf metric.Leaf) (float64, string) {
 		return 0, leaf.Row.Name + " was not measured"
 	}
 	v, ok := m.Stat(leaf.Stat)
-	if !ok {
+	if onlyFailures := leaf.Stat.Adjusted && m.Dist != nil && s.unanswered() > 0; !ok && !onlyFailures {
 		return 0, leaf.String() + " has no value"
 	}
-	if s.sentNothing() && dependsOnRequests(leaf.Row) {
+	sent, counted := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
+	if counted && sent == 0 && dependsOnRequests(leaf.Row) {
 		return 0, "no request was sent"
 	}
-	if missing := s.missing(leaf.Row.Name); missing > 0 {
+	if leaf.Stat.Adjusted && m.Dist == nil {
+		return 0, leaf.String() + " is unknown: the result does not hold its distribution"
+	}
+	if leaf.Stat.Adjusted {
+		return adjusted(m, leaf.Stat, float64(s.unanswered())), ""
+	}
+	switch missing := s.missing(leaf.Row); {
+	case missing == 0:
+		return v, ""
+	case leaf.Row.Some:
+		return 0, fmt.Sprintf("%d requests that were due have no outcome, and whether %s counts them is not known",
+			missing, leaf.Row.Name)
+	case leaf.Row.Name == metric.Interactivity:
+		return s.interactivity(m, missing)
+	default:
 		return statOverAll(m, leaf.Stat, v, float64(missing))
 	}
-	return v, ""
 }
 
-// missing counts the requests without an outcome and so without a value of a row of reply times.
-// For latency, which counts from the due time, requests that were never sent are included. It is 0
-// for other rows.
-func (s source) missing(row string) int64 {
-	incomplete := s.count(metric.Incomplete)
-	switch row {
-	case metric.Latency:
-		return incomplete
-	case metric.ServiceTime, metric.FirstResponse:
-		answered, _ := s.metrics[row].Stat(metric.Stat{Kind: metric.N})
-		return max(0,
-			min(incomplete, s.count(metric.RequestsCount)-s.count(metric.ErrorsCount)-int64(answered)))
+// interactivity returns metric.Interactivity, of which m is a set, over all requests, including those without
+// an outcome.
+func (s source) interactivity(m *Metric, missing int64) (v float64, why string) {
+	times, own := s.metrics[metric.NTPOT], s.metrics[metric.Interactivity]
+	switch {
+	case times == nil:
+	case m == own.Low:
+		times = times.Low
+	case m == own.High:
+		times = times.High
+	}
+	if times == nil || times.Dist == nil {
+		return 0, fmt.Sprintf("%d requests that were due have no outcome, and the result does not hold %s",
+			missing, metric.NTPOT)
+	}
+	v, why = statOverAll(times, metric.Stat{Kind: metric.Percentile, P: 90}, 0, float64(missing))
+	if why != "" {
+		return 0, why
+	}
+	return 1 / v, ""
+}
+
+// unanswered counts the requests that were due and not answered well: they failed, were dropped or have no
+// outcome. Dropped are, too, those of the ones without an outcome that were not sent before the node ended.
+func (s source) unanswered() int64 {
+	failed := s.metrics[metric.ErrorsCount]
+	if s.excused && failed != nil && failed.Low != nil {
+		failed = failed.Low
+	}
+	n, _ := failed.Stat(metric.Stat{})
+	return int64(n) + max(s.count(metric.Incomplete), s.open(metric.ServiceTime)+s.count(metric.DroppedCount))
+}
+
+// adjusted returns a percentile over the values of m and others that are larger than all; it may be one of
+// them, which is infinite.
+func adjusted(m *Metric, of metric.Stat, others float64) float64 {
+	have := float64(m.Dist.N())
+	rank := math.Ceil(of.P / 100 * (have + others))
+	if rank > have {
+		return math.Inf(1)
+	}
+	v, _ := m.Stat(metric.Stat{Kind: metric.Percentile, P: 100 * (rank - 0.5) / have})
+	return v
+}
+
+// missing counts the requests without an outcome that a row must count as slower than all others.
+func (s source) missing(row *metric.Row) int64 {
+	switch row.OutlastedBy() {
+	case metric.DueRequests:
+		return s.count(metric.Incomplete)
+	case metric.SentRequests:
+		return s.open(row.Name)
+	case metric.NoRequest:
 	}
 	return 0
+}
+
+// open counts the requests that were sent and have no outcome; those that have one have a value of row.
+func (s source) open(row string) int64 {
+	answered, _ := s.metrics[row].Stat(metric.Stat{Kind: metric.N})
+	return max(0, min(s.count(metric.Incomplete),
+		s.count(metric.RequestsCount)-s.count(metric.ErrorsCount)-int64(answered)))
 }
 
 // count returns a metric that is a number of requests, 0 without data.
@@ -170,7 +247,7 @@ func (s source) count(name string) int64 {
 // are neither errors nor successes. A budget is kept if it is kept with all of them failed, and
 // broken if it is broken without them.
 func (s source) widenByOpen(q *expression.Quantity, leaf metric.Leaf) {
-	open := s.missing(metric.ServiceTime)
+	open := s.open(metric.ServiceTime)
 	if open == 0 || !leaf.Row.OfErrors() {
 		return
 	}
@@ -210,24 +287,41 @@ func statOverAll(m *Metric, of metric.Stat, v, missing float64) (all float64, wh
 			fmt.Sprintf("%.0f of %.0f requests that were due have no outcome, so the p%v of all of them "+
 				"is not known", missing, have+missing, p)
 	}
-	all, _ = m.Stat(metric.Stat{Kind: metric.Percentile, P: 100 * rank / have})
+	all, _ = m.Stat(metric.Stat{Kind: metric.Percentile, P: 100 * (rank - 0.5) / have})
 	return all, ""
 }
 
-// Above counts, among the n values of a reference, those larger than limit, in base units. Requests
-// without an outcome are larger than any limit. ok is false if the reference is no percentile of a
-// stored distribution, or its node cannot be trusted.
-func (s Stored) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
+// Exceeding counts, among the n values of a reference, those larger than limit, in base units, to judge
+// whether op limit is false: with < and >= those as large too; where the client was late, those that are
+// larger at least (<) or at most (>). Requests without an outcome are larger than any limit. ok is false
+// if the reference is no percentile of a stored distribution, or its node cannot be trusted.
+func (s Stored) Exceeding(ref expression.Ref, op string, limit float64) (over, n int64, ok bool) {
 	src, why := s.source(ref.Place)
 	if why != "" || ref.Leaf.Stat.Kind != metric.Percentile {
 		return 0, 0, false
 	}
 	m := src.metrics[ref.Leaf.Row.Name]
-	if m == nil || m.Dist == nil || m.Dist.N() == 0 {
+	switch {
+	case !s.measured && src.droppedLate() && !ref.Leaf.Row.OutlivesDrops():
+		return 0, 0, false
+	case m == nil || m.Low == nil || s.measured:
+	case strings.HasPrefix(op, "<"):
+		m = m.Low
+	default:
+		m = m.High
+	}
+	if m == nil || m.Dist == nil || m.Dist.N() == 0 && !ref.Leaf.Stat.Adjusted {
 		return 0, 0, false
 	}
-	missing := src.missing(ref.Leaf.Row.Name)
-	return m.above(limit) + missing, m.Dist.N() + missing, true
+	missing := src.missing(ref.Leaf.Row)
+	if missing > 0 && ref.Leaf.Row.Some {
+		return 0, 0, false
+	}
+	if ref.Leaf.Stat.Adjusted {
+		src.excused = m != src.metrics[ref.Leaf.Row.Name] && strings.HasPrefix(op, "<")
+		missing = src.unanswered()
+	}
+	return m.Dist.Exceeding(limit*m.perUnit(), expression.TakesEqual(op)) + missing, m.Dist.N() + missing, true
 }
 
 // findNode returns the node of a place, or why it cannot be read. prefix begins a message about it.
@@ -279,12 +373,6 @@ func (n *Node) whyUntrusted() string {
 	return text
 }
 
-// sentNothing reports whether no request was sent.
-func (s source) sentNothing() bool {
-	sent, ok := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
-	return ok && sent == 0
-}
-
 // dependsOnRequests reports whether row has no meaning without requests.
 func dependsOnRequests(row *metric.Row) bool {
 	return row.From.OfRequests() && row.Name != metric.RequestsCount
@@ -296,6 +384,8 @@ func (s source) sampleCount(m *Metric, l metric.Leaf) int64 {
 	switch {
 	case l.Stat.Kind == metric.N || !dependsOnRequests(l.Row):
 		return 1
+	case m.Count != nil && l.Stat.Adjusted:
+		return *m.Count + s.unanswered()
 	case m.Count != nil:
 		return *m.Count
 	}

@@ -1,11 +1,13 @@
 package result
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -127,6 +129,152 @@ func TestQuantityOfErrors(t *testing.T) {
 	}
 }
 
+// TestQuantityOfTokenTimes: a request without an outcome is slower than all others in times of tokens too.
+func TestQuantityOfTokenTimes(t *testing.T) {
+	r := sample()
+	n := node(r, "steady")
+	for _, row := range []string{"ttft", "ttst", "latency_content", "ttft_answer", "tpot", "ntpot"} {
+		var d stats.Dist
+		for v := range int64(9) {
+			d.Add((v + 1) * 1e7)
+		}
+		n.Metrics = map[string]*Metric{
+			row:               Distribution(ref(t, "", row+".p50").Leaf.Row, &d, nil),
+			metric.Incomplete: Number(metric.Count, 1),
+		}
+		if q := Values(r, n).Quantity(ref(t, "", row+".p50")); !q.Known || q.V != 0.05 {
+			t.Errorf("%s.p50: %+v", row, q)
+		}
+		if q := Values(r, n).Quantity(ref(t, "", row+".p99")); q.Known || !strings.Contains(q.Why, "no outcome") {
+			t.Errorf("%s.p99: %+v", row, q)
+		}
+	}
+}
+
+// TestAdjustedCountsEach: of 20 requests that were due 10 were answered, 2 failed and 3 hang; 5 were dropped,
+// of which 1 was due when the node ended.
+func TestAdjustedCountsEach(t *testing.T) {
+	r := sample()
+	n := node(r, "steady")
+	var d stats.Dist
+	for range 10 {
+		d.Add(100e6)
+	}
+	times := Distribution(ref(t, "", "latency.p50").Leaf.Row, &d, nil)
+	n.Metrics = map[string]*Metric{
+		metric.Latency: times, metric.ServiceTime: times,
+		metric.RequestsCount: Number(metric.Count, 15), metric.ErrorsCount: Number(metric.Count, 2),
+		metric.DroppedCount: Number(metric.Count, 5), metric.Incomplete: Number(metric.Count, 4),
+	}
+	for path, want := range map[string]float64{
+		"latency.adjusted.p50": 0.1, "latency.adjusted.p51": math.Inf(1),
+	} {
+		if q := Values(r, n).Quantity(ref(t, "", path)); q.V != want || q.N != 20 {
+			t.Errorf("%s is %v of %d, want %v of 20", path, q.V, q.N, want)
+		}
+	}
+}
+
+// TestQuantityOfSome: which requests have a value is not known of one without an outcome.
+func TestQuantityOfSome(t *testing.T) {
+	r := sample()
+	n := node(r, "steady")
+	for _, row := range []string{"ttft_cached", "ttft_uncached"} {
+		var d stats.Dist
+		d.Add(1e7)
+		at := ref(t, "", row+".p50")
+		n.Metrics = map[string]*Metric{row: Distribution(at.Leaf.Row, &d, nil)}
+		if q := Values(r, n).Quantity(at); !q.Known || q.V != 0.01 {
+			t.Errorf("%s: %+v", row, q)
+		}
+		n.Metrics[metric.Incomplete] = Number(metric.Count, 1)
+		if q := Values(r, n).Quantity(at); q.Known || !strings.Contains(q.Why, "no outcome") {
+			t.Errorf("%s with a request without an outcome: %+v", row, q)
+		}
+		if _, _, ok := Values(r, n).Exceeding(at, "<", 1); ok {
+			t.Errorf("%s: values above a limit were counted", row)
+		}
+	}
+}
+
+// TestInteractivityOfAll: the slow readers among nine of ten may be those whose requests have no outcome.
+func TestInteractivityOfAll(t *testing.T) {
+	r := sample()
+	n := node(r, "steady")
+	of := func(open float64, keep bool) expression.Quantity {
+		var d stats.Dist
+		for v := range int64(18) {
+			d.Add((v + 1) * 1e7)
+		}
+		n.Metrics = map[string]*Metric{
+			metric.Interactivity: Number(metric.Rate, 1/0.17), metric.Incomplete: Number(metric.Count, open),
+		}
+		if keep {
+			n.Metrics[metric.NTPOT] = Distribution(ref(t, "", "ntpot.p50").Leaf.Row, &d, nil)
+		}
+		return Values(r, n).Quantity(ref(t, "", metric.Interactivity))
+	}
+	if q := of(0, true); !q.Known || q.V != 1/0.17 {
+		t.Errorf("all have an outcome: %+v", q)
+	}
+	if q := of(2, true); !q.Known || math.Abs(q.V-1/0.18) > 1e-3 {
+		t.Errorf("two of 20 have none: %+v", q)
+	}
+	for _, q := range []expression.Quantity{of(3, true), of(1, false)} {
+		if q.Known || !strings.Contains(q.Why, "no outcome") {
+			t.Errorf("not known: %+v", q)
+		}
+	}
+}
+
+// TestQuantityAdjusted: nine requests of 100 ms, and one that failed, was dropped or has no outcome.
+func TestQuantityAdjusted(t *testing.T) {
+	inf := math.Inf(1)
+	for _, cause := range []string{metric.ErrorsCount, metric.DroppedCount, metric.Incomplete} {
+		r := sample()
+		n := node(r, "steady")
+		var d stats.Dist
+		for range 9 {
+			d.Add(100e6)
+		}
+		n.Metrics = map[string]*Metric{
+			"latency": Distribution(ref(t, "", "latency.p50").Leaf.Row, &d, nil), cause: Number(metric.Count, 1),
+		}
+		for path, want := range map[string]float64{
+			"latency.adjusted.p50": 0.1, "latency.adjusted.p90": 0.1, "latency.adjusted.p95": inf,
+			"latency.adjusted.p100": inf,
+		} {
+			l := ref(t, "", path)
+			q := Values(r, n).Quantity(l)
+			if !q.Known || q.V != want || q.Lo != want || q.Hi != want || q.N != 10 {
+				t.Errorf("%s with %s: %+v, want %v", path, cause, q, want)
+			}
+			if less := expression.Decide("<", q, expression.Exactly(1e9, 0, 0)); less > 0 != (want < inf) {
+				t.Errorf("%s with %s: below the limit %d", path, cause, less)
+			}
+			bounded := Values(r, n).Demanding(0.95, 0, nil).Quantity(l)
+			if !strings.Contains(bounded.Why, "leave `confidence` out") || !math.IsInf(bounded.Lo, -1) {
+				t.Errorf("%s with confidence: %+v", path, bounded)
+			}
+		}
+		if over, all, _ := Values(r, n).Exceeding(ref(t, "", "latency.adjusted.p95"), "<", 1); over != 1 || all != 10 {
+			t.Errorf("with %s %d of %d are over 1 s", cause, over, all)
+		}
+		if q := Values(r, n).Quantity(ref(t, "", "latency.p90")); cause != metric.Incomplete && q.V != 0.1 {
+			t.Errorf("latency.p90 with %s: %+v", cause, q)
+		}
+	}
+	r := sample()
+	n := node(r, "steady")
+	n.Metrics = map[string]*Metric{
+		"latency":          Distribution(ref(t, "", "latency.p50").Leaf.Row, new(stats.Dist), nil),
+		metric.ErrorsCount: Number(metric.Count, 3),
+	}
+	if q := Values(r, n).Quantity(ref(t, "", "latency.adjusted.p50")); q.V != inf || q.N != 3 {
+		t.Errorf("where all failed: %+v", q)
+	}
+}
+
 func node(r *Result, id string) *Node {
 	for _, n := range r.Nodes {
 		if n.ID == id {
@@ -136,31 +284,36 @@ func node(r *Result, id string) *Node {
 	return nil
 }
 
-func TestAbove(t *testing.T) {
+// TestExceeding: a value at the limit makes < false and >= true, <= true and > false.
+func TestExceeding(t *testing.T) {
 	tests := []struct {
 		node, path string
 		limit      float64
-		over, n    int64
+		over       int64 // with <= and >
+		equal      int64 // with < and >=
+		n          int64
 		ok         bool
 	}{
-		{"", "latency.p99", 0.034, 3, 5, true},
-		{"", "latency.p99", 0.035, 2, 5, true},        // a value at the limit is not over it
-		{"", "latency.p99", 35 * 0.001, 2, 5, true},   // whatever the last bit of the product is
-		{"", "latency.p99", 0.0349999999, 3, 5, true}, // a tenth of a ns below is below
-		{"", "latency.p50", 1e300, 0, 5, true},
-		{"", "latency.p50", -1e300, 5, 5, true},
-		{"", "latency.mean", 0.035, 0, 0, false},
-		{"", "requests.rate", 1, 0, 0, false},
-		{"silent", "latency.p99", 0.035, 0, 0, false},
-		{"invalid", "latency.p99", 0.035, 0, 0, false},
-		{"gone", "latency.p99", 0.035, 0, 0, false},
+		{"", "latency.p99", 0.034, 3, 3, 5, true},
+		{"", "latency.p99", 0.035, 2, 3, 5, true},
+		{"", "latency.p99", 35 * 0.001, 2, 3, 5, true},   // whatever the last bit of the product is
+		{"", "latency.p99", 0.0349999999, 3, 3, 5, true}, // a tenth of a ns below is below
+		{"", "latency.p50", 1e300, 0, 0, 5, true},
+		{"", "latency.p50", -1e300, 5, 5, 5, true},
+		{"", "latency.mean", 0.035, 0, 0, 0, false},
+		{"", "requests.rate", 1, 0, 0, 0, false},
+		{"silent", "latency.p99", 0.035, 0, 0, 0, false},
+		{"invalid", "latency.p99", 0.035, 0, 0, 0, false},
+		{"gone", "latency.p99", 0.035, 0, 0, 0, false},
 	}
 	r := sample()
 	for _, tt := range tests {
-		over, n, ok := Values(r, r.Nodes[0]).Above(ref(t, tt.node, tt.path), tt.limit)
-		if over != tt.over || n != tt.n || ok != tt.ok {
-			t.Errorf("%s %s > %v: %d of %d, %v; want %d of %d, %v", tt.node, tt.path, tt.limit, over, n,
-				ok, tt.over, tt.n, tt.ok)
+		for op, want := range map[string]int64{"<=": tt.over, ">": tt.over, "<": tt.equal, ">=": tt.equal} {
+			over, n, ok := Values(r, r.Nodes[0]).Exceeding(ref(t, tt.node, tt.path), op, tt.limit)
+			if over != want || n != tt.n || ok != tt.ok {
+				t.Errorf("%s %s %s %v: %d of %d, %v; want %d of %d, %v", tt.node, tt.path, op, tt.limit, over, n,
+					ok, want, tt.n, tt.ok)
+			}
 		}
 	}
 }

@@ -50,6 +50,11 @@ func Severities() []Meaning {
 			"The finding makes the measurement invalid: its assertions are inconclusive, and the run " +
 				"exits with 5.",
 		},
+		{
+			Bounding,
+			"The finding makes numbers intervals, with a low and a high bound. An assertion that the " +
+				"bounds leave open is inconclusive, and the run exits with 5.",
+		},
 		{Note, "The finding is worth knowing and puts no doubt on the numbers."},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -21,12 +20,9 @@ const lookEvery = int64(time.Second)
 // abortWatch watches the assertions that may end a run while a node is measured: those with `abort`
 // that read the node, wherever they are defined: on the stage, in an slo, in the plan.
 type abortWatch struct {
-	in      *Input
-	plan    *program.Load
-	folder  *measure.Folder
-	control *drive.Control
-	checks  []*abortCheck
-	looked  int64 // run clock
+	*running
+	checks []*abortCheck
+	looked int64 // run clock
 }
 
 // abortCheck watches one assertion. If it is judged on windows, each is judged once, when it is
@@ -38,28 +34,17 @@ type abortCheck struct {
 	wrong  int // false ones of those
 }
 
-// abortion says that an assertion with `abort` is certainly false, whatever comes.
-type abortion struct {
-	id, that, why string // of the assertion; its text
-	inFlight      int64  // requests without an outcome for longer than its limit
-}
-
-// mayAbort reports whether one of the checks on a node may end the run.
-func mayAbort(checks []program.AskedCheck) bool {
-	return slices.ContainsFunc(checks, func(c program.AskedCheck) bool { return c.Assertion.Abort })
-}
-
 // newAbortWatch finds what may end the run while the node of a trial is measured.
-func newAbortWatch(in *Input, p *program.Load, f *measure.Folder, c *drive.Control) abortWatch {
-	w := abortWatch{in: in, plan: p, folder: f, control: c}
-	for _, c := range in.Checks {
-		if !c.Assertion.Abort {
+func newAbortWatch(r *running) abortWatch {
+	w := abortWatch{running: r}
+	for _, c := range r.in.Checks {
+		if !c.Abort {
 			continue
 		}
 		x := &abortCheck{Check: c.Check, series: -1}
 		if every := c.Window(); every > 0 {
-			at := expression.Place{Phase: c.Refs[0].Phase, Mix: c.Refs[0].Mix}
-			x.series = slices.IndexFunc(in.Parts.Series, func(w program.WindowSeries) bool {
+			at := expression.Place{Phase: c.Asked[0].Phase, Mix: c.Asked[0].Mix}
+			x.series = slices.IndexFunc(r.in.Parts.Series, func(w program.WindowSeries) bool {
 				return w.Place == at && w.Every == every
 			})
 		}
@@ -68,12 +53,12 @@ func newAbortWatch(in *Input, p *program.Load, f *measure.Folder, c *drive.Contr
 	return w
 }
 
-// look returns the first assertion with `abort` that has become certainly false. It is called once
-// a tick and looks once a second. nil: the run goes on.
-func (w *abortWatch) look(now int64) *abortion {
+// look returns the first assertion with `abort` that has become certainly false, and its text. It is
+// called once a tick and looks once a second. nil: the run goes on.
+func (w *abortWatch) look(now int64) (a *result.Abort, that string) {
 	begin := w.control.HoldStart.Load()
 	if len(w.checks) == 0 || begin == 0 || now < begin || now-w.looked < lookEvery {
-		return nil
+		return nil, ""
 	}
 	w.looked = now
 	p := &progress{abortWatch: w, now: now, begin: begin}
@@ -83,13 +68,30 @@ func (w *abortWatch) look(now int64) *abortion {
 		if c.series >= 0 {
 			why = c.windows(p)
 		} else {
-			why = verdict.Abort(c.Assertion, c.Program, p)
+			why = c.whole(p)
 		}
 		if why != "" {
-			return &abortion{id: c.Assertion.ID, that: c.Assertion.That.Text, why: why, inFlight: p.older}
+			return &result.Abort{
+				Assertion: c.ID, At: seconds(now - begin), Reason: why, InFlight: p.older,
+			}, c.That.Text
 		}
 	}
-	return nil
+	return nil, ""
+}
+
+// whole says why an assertion that is judged as a whole is certainly false. One with `confidence` is so if
+// as many independent requests as tell as much show it too.
+func (c *abortCheck) whole(p *progress) string {
+	why := verdict.Abort(c.Assertion, c.Program, p)
+	if why == "" || c.Confidence <= 0 {
+		return why
+	}
+	p.confidence = c.Confidence
+	defer func() { p.confidence = 0 }()
+	if verdict.Abort(c.Assertion, c.Program, p) == "" {
+		return ""
+	}
+	return why
 }
 
 // windows says why an assertion that is judged on windows is certainly false: with `within` by the
@@ -99,7 +101,7 @@ func (c *abortCheck) windows(p *progress) string {
 	w, done := p.in.Parts.Series[c.series], p.folder.CompleteSeries(c.series)
 	for ; c.seen < len(done.Windows); c.seen++ {
 		s := storedSeries(w, measure.Series{From: done.From, Windows: done.Windows[c.seen : c.seen+1]})
-		within := c.Assertion.Within.Seconds()
+		within := c.Within.Seconds()
 		if within > 0 && s.Windows[0].To-s.From <= within+1e-9 {
 			continue // it may still be false
 		}
@@ -112,7 +114,7 @@ func (c *abortCheck) windows(p *progress) string {
 			continue
 		}
 		if c.wrong++; within > 0 || c.wrong > c.allowed(p) {
-			return c.Assertion.That.Text + " is certainly false: " + a.Reason
+			return c.That.Text + " is certainly false: " + a.Reason
 		}
 	}
 	return c.openWindows(p)
@@ -122,7 +124,7 @@ func (c *abortCheck) windows(p *progress) string {
 // answers nothing none is ever complete. Requests that have been open for longer than the limit are
 // over it.
 func (c *abortCheck) openWindows(p *progress) string {
-	wrong, one, within := c.wrong, c.Assertion, int64(c.Assertion.Within)
+	wrong, one, within := c.wrong, c.Assertion, int64(c.Within)
 	one.Every, one.Within, one.Allow = 0, 0, 0
 	open := p.folder.OpenSeries(c.series, p.now-p.begin)
 	for _, s := range open.Windows {
@@ -148,7 +150,7 @@ func (c *abortCheck) openWindows(p *progress) string {
 
 // allowed counts the windows of the whole scope that may be false.
 func (c *abortCheck) allowed(p *progress) int {
-	if c.Assertion.Allow == 0 {
+	if c.Allow == 0 {
 		return 0
 	}
 	if p.plan.Length == 0 {

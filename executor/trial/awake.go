@@ -2,17 +2,10 @@ package trial
 
 import (
 	"runtime"
-	"slices"
 
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/program"
-	"github.com/sluice-bench/sluice/scenario"
 )
-
-// aloneClosed reports whether the trial is of a closed loop that nothing is played beside.
-func aloneClosed(h *Host, p *program.Load) bool {
-	return h.Alone && !p.Open && !h.Beside
-}
 
 // stayAwake keeps Go's scheduler awake for a closed loop that is alone, unless its lanes keep their
 // processors. It has no more processors than requests that can be in flight: another would only
@@ -38,9 +31,7 @@ func blockingLanes(h *Host, in *Input, p *program.Load) int {
 
 // onlyReplies reports whether the slots wait for replies and for nothing else.
 func onlyReplies(in *Input, p *program.Load) bool {
-	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
-	pauses := slices.ContainsFunc(in.Requests.Entries, func(e *Entry) bool { return e.Delays != nil })
-	return p.Sequences == nil && p.Stored.Periodic == nil && closed && c.Think == nil && !pauses
+	return p.Sequences == nil && p.Stored.Periodic == nil && p.Every == 0 && pauses(in) == nil
 }
 
 // clientCPUs returns the number of CPUs that the client may use in a trial; 0 where it is unknown
@@ -57,4 +48,9 @@ func clientCPUs(h *Host, p *program.Load, c lanePools) float64 {
 		return min(h.CPUs, float64(threads))
 	}
 	return h.CPUs
+}
+
+// aloneClosed reports whether the trial is of a closed loop that nothing is played beside.
+func aloneClosed(h *Host, p *program.Load) bool {
+	return h.Alone && !p.Open && !h.Beside
 }

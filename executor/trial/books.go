@@ -1,38 +1,67 @@
 package trial
 
 import (
+	"slices"
+
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
-	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // bookkeeper divides the player's counts of a trial among its parts.
 type bookkeeper struct {
 	*measured
-	in    *Input
-	plan  *program.Load
+	*running
 	calls [][]*backends.Call
 }
 
 // enterBooks enters what the player knows into the sums of a node and of its parts.
-func enterBooks(m *measured, in *Input, p *program.Load, calls [][]*backends.Call) {
-	total, all := &m.total, m.total.Aggregate
-	b := bookkeeper{measured: m, in: in, plan: p, calls: calls}
-	if m.end.accepted == nil && in.Parts.Measured.Holds == nil {
+func enterBooks(m *measured, r *running, calls [][]*backends.Call) {
+	total, all, parts := &m.total, m.total.Aggregate, &r.in.Parts.Measured
+	b := bookkeeper{measured: m, running: r, calls: calls}
+	if m.end.accepted == nil && parts.Holds == nil {
 		all.PlayerCounts = measure.PlayerCounts{
-			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool, DroppedStop: m.played.DroppedStop,
-			Arrivals: m.played.Arrivals,
+			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool,
+			DroppedLate: m.played.DroppedLate, DroppedMore: m.played.DroppedMore,
+			DroppedStop: m.played.DroppedStop, Arrivals: m.played.Arrivals,
 		}
-		if in.Node.Open {
-			all.Offered = max(offeredSpan(p, m.played, total.To-total.From, m.end.early()), 0)
+		if r.plan.Open {
+			all.Offered = max(offeredSpan(r.plan, m.played, total.To-total.From, m.end.early()), 0)
 		}
 	} else {
-		b.share(all, measure.Scope{Spans: in.Parts.Measured.Holds, Entry: -1})
+		b.share(all, measure.Scope{Spans: parts.Holds, Entry: -1})
 	}
 	all.PeakInFlight = m.played.PeakInFlight
 	for i, a := range total.Scopes {
-		b.share(a, in.Parts.Measured.Scopes[i])
+		scope := parts.Scopes[i]
+		if scope.Steady {
+			scope.Spans = []measure.Span{total.Steady}
+		}
+		b.share(a, scope)
+	}
+	for i := range total.Timelines {
+		scope := measure.Scope{Spans: parts.Holds, Entry: -1}
+		if k := parts.Timed[i].Scope; k >= 0 {
+			scope = parts.Scopes[k]
+		}
+		b.shareParts(&total.Timelines[i], scope)
+	}
+}
+
+// shareParts enters the requests that were due in each part of a scope's time, sent or not.
+func (b *bookkeeper) shareParts(t *measure.Timeline, s measure.Scope) {
+	if b.played.DroppedPool+b.played.DroppedStop > 0 {
+		b.eachPlanned(s, func(at int64) {
+			if a := t.Part(at); a != nil {
+				a.Planned++
+			}
+		})
+	}
+	for _, a := range append(slices.Clip(t.Parts), t.Rest) {
+		if a != nil {
+			a.Planned = max(a.Planned, a.Sent)
+			a.DroppedPool = a.Planned - a.Sent
+		}
 	}
 }
 
@@ -47,10 +76,12 @@ func (b *bookkeeper) share(a *measure.Aggregate, s measure.Scope) {
 	dropped := a.Planned - a.Sent
 	if b.played.DroppedPool > 0 {
 		a.DroppedPool = dropped
+		a.DroppedLate = min(b.played.DroppedLate, dropped) // at most
+		a.DroppedMore = b.played.DroppedMore
 	} else {
 		a.DroppedStop = dropped
 	}
-	if b.in.Node.Open {
+	if b.plan.Open {
 		a.Offered = a.Window
 	}
 	if b.played.Arrivals > 0 {
@@ -60,8 +91,14 @@ func (b *bookkeeper) share(a *measure.Aggregate, s measure.Scope) {
 
 // plannedIn counts the arrivals of the schedule that were due in a part of what is reported.
 func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
+	b.eachPlanned(s, func(int64) { n++ })
+	return n
+}
+
+// eachPlanned calls do with the time of each of them, ns since hold began.
+func (b *bookkeeper) eachPlanned(s measure.Scope, do func(at int64)) {
 	if !b.plan.Open || b.plan.Sequences != nil {
-		return 0 // a closed loop drops nothing; which sequence an arrival would have found is unknown
+		return // a closed loop drops nothing; which sequence an arrival would have found is unknown
 	}
 	schedule, turn := b.plan.Arrivals(), feed.Turn{}
 	source, _ := newSource(b.in, b.plan, b.calls)
@@ -70,7 +107,7 @@ func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
 		at := b.start + due - b.total.From // since hold began
 		limited := b.plan.Limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned
 		if !ok || at >= b.reported.To || limited {
-			return n
+			return
 		}
 		if at < max(b.reported.From, 0) || !s.Within(at) {
 			continue
@@ -78,6 +115,6 @@ func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
 		if s.Entry >= 0 && (!source.Next(0, number, &turn) || int(turn.Call.Entry) != s.Entry) {
 			continue
 		}
-		n++
+		do(at)
 	}
 }

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -33,16 +32,16 @@ func placeCalls(ctx context.Context, in *Requests, slots int) (c callSet, err er
 }
 
 // release gives shared memory back, when nothing is in flight any more. What cannot be undone is noted.
-func (c *callSet) release(ctx context.Context) (notes findings) {
+func (c *callSet) release(ctx context.Context, out *result.Node) {
 	ctx, cancel := WithGrace(ctx, ReleaseLimit)
 	defer cancel()
+	var notes findings
 	for _, release := range c.releases {
 		if err := release(ctx); err != nil {
 			notes.note("shared-memory", "shared memory could not be given back: %s", err)
 		}
 	}
-	c.releases = nil
-	return notes
+	notes.addTo(out)
 }
 
 // largest returns the size of the largest call, bytes.
@@ -53,16 +52,4 @@ func (c *callSet) largest() (size int) {
 		}
 	}
 	return size
-}
-
-// noteRoom says what to do where outputs did not fit their room in shared memory.
-func noteRoom(errs []result.ErrorClass) (notes findings) {
-	for _, e := range errs {
-		if strings.Contains(e.Example, "shared memory size specified") {
-			notes.note("shared-memory",
-				"an output is larger than its room: raise `output_size` of `shared_memory`")
-			return notes
-		}
-	}
-	return nil
 }

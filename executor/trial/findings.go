@@ -15,6 +15,11 @@ func (f *findings) invalid(code, format string, args ...any) {
 	*f = append(*f, result.Finding{Code: code, Severity: result.Invalidating, Text: text})
 }
 
+// bounded adds why numbers are intervals.
+func (f *findings) bounded(code, format string, args ...any) {
+	*f = append(*f, result.Finding{Code: code, Severity: result.Bounding, Text: fmt.Sprintf(format, args...)})
+}
+
 // note adds what a reader should know, without doubt about the numbers.
 func (f *findings) note(code, format string, args ...any) {
 	*f = append(*f, result.Finding{Code: code, Severity: result.Note, Text: fmt.Sprintf(format, args...)})

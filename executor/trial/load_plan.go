@@ -16,7 +16,7 @@ func profileOf(p *program.Load, start int64, hold *atomic.Int64) load.Profile {
 	case q != nil:
 		return drive.NewSteps(q.From, q.To, q.Step, q.Responses)
 	case p.Ramp != nil:
-		return &fromHold{ramp: p.Ramp.Profile(), first: int(math.Round(p.First)), hold: hold, start: start}
+		return &fromHold{ramp: p.Ramp, first: int(math.Round(p.First)), hold: hold, start: start}
 	}
 	return load.Level(p.Slots)
 }

@@ -39,21 +39,21 @@ func (c tally) same(o tally) bool {
 
 // models returns the numbers of the models that are called, in the order of the calls.
 func (m *Readings) models() (list []result.Model) {
+	if m.began == nil || m.ended == nil {
+		return nil
+	}
 	own := 0.0
 	for _, g := range m.growth() {
 		if g.Row.Name == metric.ServerRequests {
 			own = g.V
 		}
 	}
-	for i, c := range m.called {
-		if len(m.began) <= i+1 || len(m.ended) <= i+1 {
-			return nil
-		}
+	for i, c := range m.in.Requests.Called {
 		out := result.Model{
 			Name: c.Name, Version: cmp.Or(c.Version, c.Only), CalledBy: c.By,
 			Metrics: map[string]*result.Metric{},
 		}
-		for _, g := range observe.Growth(m.counted, m.began[i+1], m.ended[i+1]) {
+		for _, g := range observe.Growth(m.in.Requests.Series, m.began[i+1], m.ended[i+1]) {
 			out.Metrics[g.Row.Name] = result.Scalar(&g.Row, g.V, g.OK)
 			if g.Row.Name == metric.ServerRequests && g.OK && own > 0 {
 				calls := g.V / own

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 )
@@ -17,10 +15,7 @@ const statsLimit = 5 * time.Second
 
 // observer takes what others count, at the start and at the end of hold, and in between.
 type observer struct {
-	in      *Input
-	clock   backends.Clock
-	control *drive.Control
-	folder  *measure.Folder
+	*running
 	cutting cutting          // of hold in slices and windows
 	settles bool             // an assertion reads the server's counters: see settled
 	gaps    observe.GapMeter // in which this process did nothing
@@ -53,24 +48,14 @@ const (
 	holdEnds
 )
 
-// newObserver makes the observer of a trial.
-func newObserver(h *Host, in *Input, cut cutting, f *measure.Folder, c *drive.Control) *observer {
-	return &observer{
-		in: in, clock: h.Clock, control: c, folder: f, cutting: cut, settles: readsServer(in.Checks),
-	}
-}
-
 // begin takes the first snapshot before the clock starts.
 func (o *observer) begin(ctx context.Context) {
 	o.take(ctx, beforeClock)
-	o.scrape(ctx, o.clock.Now(), false)
+	o.scrape(ctx, o.host.Clock.Now(), false)
 	o.asking.Wait()
 }
 
-// warm reports whether requests are sent before hold.
-func (o *observer) warm() bool { return !o.in.Node.Stage.Warmup.IsZero() }
-
-// look takes the snapshots when their time has come. over: the player has ended.
+// look takes the snapshots that are due. over: the player has ended.
 func (o *observer) look(ctx context.Context, now int64, over bool) {
 	begin := o.control.HoldStart.Load()
 	if begin == 0 || now < begin {
@@ -95,6 +80,9 @@ func (o *observer) look(ctx context.Context, now int64, over bool) {
 	}
 }
 
+// warm reports whether requests are sent before hold.
+func (o *observer) warm() bool { return !o.in.Node.Stage.Warmup.IsZero() }
+
 // wait waits for all answers.
 func (o *observer) wait() {
 	o.asking.Wait()
@@ -105,17 +93,15 @@ func (o *observer) wait() {
 // whatever the server does. No question is answered after the last one.
 func (o *observer) take(ctx context.Context, i moment) {
 	at := &o.counts[i]
-	at.client = observe.ReadClient(o.clock.Now())
+	at.client = observe.ReadClient(o.host.Clock.Now())
 	if o.in.Requests.Counters == nil {
 		return
 	}
-	group := &o.asking
+	group, want := &o.asking, int64(-1)
 	if i == holdEnds {
-		group = &o.last
-	}
-	want := int64(-1)
-	if o.settles && i == holdEnds {
-		want = o.answered()
+		if group = &o.last; o.settles {
+			want = o.answered()
+		}
 	}
 	group.Go(func() {
 		if i == holdEnds {
@@ -134,15 +120,14 @@ func (o *observer) take(ctx context.Context, i moment) {
 	})
 }
 
-// use returns what this process took during hold, of cpus CPUs that it may use. inProcess: a server
-// runs in it too.
-func (o *observer) use(cpus float64, inProcess bool) observe.Use {
+// use returns what this process took during hold, of cpus CPUs that it may use.
+func (o *observer) use(cpus float64) observe.Use {
 	if !o.ended {
-		return observe.Use{Share: -1, User: -1, System: -1, Memory: -1}
+		return observe.Use{Share: -1, CPU: -1, Memory: -1}
 	}
 	u := observe.Between(o.counts[o.from].client, o.counts[holdEnds].client, cpus)
-	if inProcess {
-		u.User, u.System = -1, -1 // the server's are in them
+	if o.host.InProcess {
+		u.CPU = -1 // it has the server's too
 	}
 	return u
 }

@@ -25,8 +25,8 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 		var mu sync.Mutex
 		var asked []time.Duration
 		o := &observer{
-			clock: backends.Clock{Origin: began}, control: new(drive.Control), cutting: cutHold(0, nil),
-			in: &Input{Node: &program.Node{Stage: &scenario.Stage{}}, Requests: &Requests{Counters: func(
+			cutting: cutHold(0, scenario.UntilStable{}),
+			running: &running{host: &Host{Clock: backends.Clock{Origin: began}}, control: new(drive.Control), in: &Input{Node: &program.Node{Stage: &scenario.Stage{}}, Requests: &Requests{Counters: func(
 				context.Context, []int64,
 			) (int64, error) {
 				mu.Lock()
@@ -34,16 +34,16 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 				mu.Unlock()
 				time.Sleep(slow)
 				return int64(time.Since(began)), nil
-			}}},
+			}}}},
 		}
 		o.control.HoldStart.Store(1)
 		o.control.StopAt.Store(math.MaxInt64)
 		for range 30 { // 1.5 s: one snapshot is asked for on the way, at the edge of a slice
 			time.Sleep(50 * time.Millisecond)
-			o.look(context.Background(), o.clock.Now(), false)
+			o.look(context.Background(), o.host.Clock.Now(), false)
 		}
 		before := time.Since(began)
-		o.look(context.Background(), o.clock.Now(), true)
+		o.look(context.Background(), o.host.Clock.Now(), true)
 		if waited := time.Since(began) - before; waited > 0 {
 			t.Errorf("the end of hold waited %v for an answer", waited)
 		}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -16,7 +17,7 @@ import (
 const spin = 30 * time.Microsecond
 
 // prepare prepares the load of a trial on its lanes. play plays it from start, on the run's clock,
-// until every request has come back, and closes the lanes.
+// until every request has ended, and closes the lanes.
 func (s *session) prepare(
 	c lanePools, calls [][]*backends.Call, rings *measure.Rings,
 ) (play func(ctx context.Context, start int64) drive.Played) {
@@ -25,18 +26,25 @@ func (s *session) prepare(
 	o := drive.OpenOptions{
 		Options: drive.Options{
 			Clock: s.host.Clock, Drain: in.Node.Stage.Drain, WarmCount: p.WarmCount, Limit: p.Limit,
-			IDBase:    in.IDBase,
-			Sequences: p.Sequences,
+			IDBase: in.IDBase, Sequences: p.Sequences, Every: p.Every, Cancels: cancels(in),
 		},
 		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: maxInFlight(p, c),
 		Delay: s.host.Delay,
 	}
+	if p.Open {
+		o.Late = s.late
+	}
+	if p.Sequences != nil && p.Sequences.Sessions {
+		o.Follow = open.Follow
+		s.sessions = open
+	}
 	if budget(p) > 0 { // then the feed has the limit, and each slot asks it once in vain
 		o.Limit += int64(p.Slots)
 	}
-	if p.Open && p.Sequences == nil && mayAbort(in.Checks) {
+	aborts := func(c program.AskedCheck) bool { return c.Abort }
+	if p.Open && p.Sequences == nil && slices.ContainsFunc(in.Checks, aborts) {
 		o.Replay = p.Arrivals()
-		if m, mixed := src.(*feed.Mix); mixed {
+		if m, mixed := feed.Uncancelled(src).(*feed.Mix); mixed {
 			o.EntryOf = m.Entry
 		}
 	}

@@ -49,30 +49,22 @@ func (m *measured) cutToWindows(out *result.Node) {
 // Readings holds the sums from which the metrics of a node are read, of one trial or of several
 // repeats.
 type Readings struct {
-	total       measure.Total // metrics without a scope, the parts, the windows
-	parts       program.Parts // the places of total.Scopes and total.Series
-	stopped     int64         // requests of hold that this client cancelled itself
-	sent        int64         // including those due between the levels of a ramp
-	use         observe.Use
-	counted     []backends.Series // by the server
-	called      []Called          // models that the stage's own models call
-	began       tally             // counters of the server at the start; nil: none, or unknown
-	ended       tally
-	server      map[sliceKey]map[string]float64 // what the server did, by slice and row
-	scrapes     []result.Scrape
-	percentiles []float64           // to be stored
-	mask        func(string) string // hides secrets in texts of a server
+	in      *Input        // of the first trial
+	total   measure.Total // metrics without a scope, the parts, the windows
+	stopped int64         // requests of hold that this client cancelled itself
+	sent    int64         // including those due between the levels of a ramp
+	use     observe.Use
+	began   tally // counters of the server at the start; nil: none, or unknown
+	ended   tally
+	server  map[sliceKey]map[string]float64 // what the server did, by slice and row
+	scrapes []result.Scrape
 }
 
-// newReadings gathers the readings of a trial. cpus counts the CPUs that the client may
-// use; 0: unknown. inProcess: a server runs in this process.
-func newReadings(
-	m *measured, in *Input, o *observer, cpus float64, inProcess bool,
-) (r *Readings, notes findings) {
+// newReadings gathers the readings of a trial. cpus counts the CPUs that the client may use; 0: unknown.
+func newReadings(m *measured, o *observer, cpus float64) (r *Readings, notes findings) {
 	r = &Readings{
-		total: m.total, parts: in.Parts, stopped: m.total.Aggregate.Stopped(), sent: m.played.Sent,
-		use: o.use(cpus, inProcess), counted: in.Requests.Series, percentiles: in.Percentiles, mask: in.Mask,
-		called: in.Requests.Called, server: o.serverSlices(m.total.Slices, m.total.From),
+		in: o.in, total: m.total, stopped: m.total.Aggregate.Stopped(), sent: m.played.Sent,
+		use: o.use(cpus), server: o.serverSlices(m.total.Slices, m.total.From),
 	}
 	var more findings
 	r.scrapes, notes = o.scraped(m.total.From, m.reported)
@@ -82,10 +74,7 @@ func newReadings(
 
 // Before returns empty readings, to which m and other repeats of its node can be joined.
 func (m *Readings) Before() *Readings {
-	return &Readings{
-		parts: m.parts, counted: m.counted, called: m.called, began: m.began, ended: m.began,
-		percentiles: m.percentiles, mask: m.mask, server: map[sliceKey]map[string]float64{},
-	}
+	return &Readings{in: m.in, began: m.began, ended: m.began, server: map[sliceKey]map[string]float64{}}
 }
 
 // Join adds the readings of a repeat, counted from 0.
@@ -110,7 +99,7 @@ func bothUses(a, b observe.Use) observe.Use {
 		return x + y
 	}
 	u := observe.Use{
-		Wall: a.Wall + b.Wall, User: add(a.User, b.User), System: add(a.System, b.System),
+		Wall: a.Wall + b.Wall, CPU: add(a.CPU, b.CPU),
 		Starved: add(a.Starved, b.Starved), Memory: max(a.Memory, b.Memory), Share: -1,
 	}
 	if a.Share >= 0 && b.Share >= 0 && u.Wall > 0 {
@@ -141,24 +130,33 @@ func bothCounts(end, from, to tally) (all tally) {
 
 // Fill writes every row that the node can produce into its result, with its parts, windows, slices
 // and failures.
-func (m *Readings) Fill(n *program.Node, out *result.Node) {
-	growth := m.growth()
+func (m *Readings) Fill(out *result.Node) {
+	n, parts, growth := m.in.Node, &m.in.Parts, m.growth()
 	for _, row := range n.Catalogue.Rows() {
-		if !row.Later && n.Lacks(row) == "" {
+		if n.Lacks(row) == "" {
 			m.read(row, growth, out.Metrics)
 		}
 	}
 	out.Scopes, out.Series = nil, nil
-	for i, at := range m.parts.Places {
-		out.Scopes = append(out.Scopes, scopeOf(n, at, m.total.Scopes[i], m.percentiles))
+	for i, at := range parts.Places {
+		scope := scopeOf(n, at, m.total.Scopes[i], m.in.Percentiles)
+		if at.Phase == expression.Steady {
+			scope.From, scope.Reason = seconds(m.total.Steady.From), m.total.NotSteady
+		}
+		out.Scopes = append(out.Scopes, scope)
 	}
-	for i, w := range m.parts.Series {
+	for i, timed := range parts.Timed {
+		if i < len(m.total.Timelines) { // of a single trial
+			storeParts(out, timed, &m.total.Timelines[i])
+		}
+	}
+	for i, w := range parts.Series {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
 	}
 	out.Slices = resultSlices(m.total.Slices, m.server)
 	out.Models, out.Scrapes = m.models(), m.scrapes
 	out.Errors = failures(m.total.Aggregate)
-	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
+	out.Redact(m.in.Mask) // an example is cut, and what is made of it later hides where
 }
 
 // growth returns the growth of the server's counters, nil if it is unknown.
@@ -166,13 +164,13 @@ func (m *Readings) growth() []observe.Reading {
 	if m.began == nil || m.ended == nil {
 		return nil
 	}
-	return observe.Growth(m.counted, m.began[0], m.ended[0])
+	return observe.Growth(m.in.Requests.Series, m.began[0], m.ended[0])
 }
 
 // read writes one row into the result. A row without data is stored without a value.
 func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[string]*result.Metric) {
 	if row.Summed() {
-		out[row.Name] = reading(row, m.total.Aggregate, m.percentiles)
+		out[row.Name] = reading(row, m.total.Aggregate, m.in.Percentiles)
 		return
 	}
 	var v float64
@@ -187,10 +185,14 @@ func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 		}
 		v, ok = growth[i].V, growth[i].OK
 	case metric.Scrape:
-		if g := gpu(row, m.scrapes, m.percentiles); g != nil {
+		if g := scrapedDist(row, m.scrapes, m.in.Percentiles); g != nil {
 			out[row.Name] = g
 		}
 		return // a server without GPUs: absent, not empty
+	case metric.ScrapeSum:
+		if v, ok = scrapedSum(row.Name, m.scrapes, m.total.Aggregate); !ok {
+			return
+		}
 	default: // capacity: a result of the search
 	}
 	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
@@ -209,21 +211,31 @@ func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percent
 		}
 	}
 	for _, row := range n.Catalogue.Rows() {
-		if row.OfPart() && !row.Later && n.Lacks(row) == "" {
+		if row.OfPart() && n.Lacks(row) == "" {
 			out.Metrics[row.Name] = reading(row, a, percentiles)
 		}
 	}
 	return out
 }
 
-// reading returns a row of a with the given percentiles.
+// reading returns a row of a with the given percentiles, and its bounds where this client was late.
 func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {
-	if row.IsDistribution() {
-		d := a.Dist(row)
-		if d == nil {
-			d = new(stats.Dist)
+	m := readingOfSet(row, a, percentiles)
+	m.Source = a.TokenSource(row)
+	bounded := row.Bound != metric.Exact && row.Bound != metric.Blurred &&
+		(a.DroppedMore == 0 || row.OutlivesDrops())
+	if low, high, ok := a.Sets(); ok && bounded {
+		if row.Dim == metric.Rate && row.Bound == metric.Gap { // the shorter the gaps, the higher the rate
+			low, high = high, low
 		}
-		return result.Distribution(row, d, percentiles)
+		m.SetBounds(readingOfSet(row, low, percentiles), readingOfSet(row, high, percentiles))
+	}
+	return m
+}
+
+func readingOfSet(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {
+	if row.IsDistribution() {
+		return result.Distribution(row, cmp.Or(a.Dist(row), new(stats.Dist)), percentiles)
 	}
 	v, ok := a.Value(row)
 	return result.Scalar(row, v, ok)
@@ -235,7 +247,7 @@ func (m *Readings) client(name string) (float64, bool) {
 	case metric.ClientCPU:
 		return m.use.Share, m.use.Share >= 0
 	case metric.ClientPerSent:
-		return seconds(m.use.CPU()) / float64(m.sent), m.use.CPU() >= 0 && m.sent > 0
+		return seconds(m.use.CPU) / float64(m.sent), m.use.CPU >= 0 && m.sent > 0
 	case metric.ClientMemory:
 		return float64(m.use.Memory), m.use.Memory >= 0
 	}
@@ -247,10 +259,10 @@ func resultSlices(list []measure.Slice, server map[sliceKey]map[string]float64) 
 	for _, s := range list {
 		out = append(out, result.Slice{
 			Repeat: s.Repeat, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK,
-			Failed: s.Failed,
-			Items:  s.Items, InFlight: s.InFlight,
+			Failed: s.Failed, Items: s.Items, InFlight: s.InFlight,
 			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99),
-			LatencyMax: optional(s.N, s.Max), Server: server[sliceKey{s.Repeat, s.From}],
+			LatencyMax: optional(s.N, s.Max), Tokens: s.Tokens, TTFTP50: optional(s.Texts, s.TTFT50),
+			TTFTP99: optional(s.Texts, s.TTFT99), Server: server[sliceKey{s.Repeat, s.From}],
 		})
 	}
 	return out
@@ -270,7 +282,7 @@ func failures(a *measure.Aggregate) []result.ErrorClass {
 	list := []result.ErrorClass{}
 	for i, name := range backends.ClassNames {
 		if n := a.Class[i]; n > 0 && backends.ErrorClass(i).Failed() {
-			e := result.ErrorClass{Class: name, Count: n, Example: a.Examples[i]}
+			e := result.ErrorClass{Class: name, Count: n, Example: a.Examples[i], More: a.Causes[i]}
 			if backends.ErrorClass(i) == backends.Mismatch {
 				e.More = a.Mismatches
 			}

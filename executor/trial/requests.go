@@ -21,6 +21,8 @@ type Requests struct {
 	Series   []backends.Series
 	Called   []Called
 	Note     string
+	// KeepReplies: samples are to keep the replies (backends.Target.KeepReplies).
+	KeepReplies bool
 }
 
 // Counters reads a server's counters.
@@ -41,7 +43,7 @@ type Target struct {
 	Plan    *scenario.Target
 	Kind    *backends.Kind
 	Conn    backends.Conn
-	Metrics *Endpoint     // nil: the plan names none
+	Metrics []*Endpoint   // those that the plan names
 	Ended   func() string // how an embedded server ended by itself, "" while it runs; nil: it is another one
 }
 
@@ -51,7 +53,7 @@ type Entry struct {
 	Target    int    // index of Requests.Targets
 	Number    uint16 // in the stage's mix
 	Signature backends.Signature
-	Calls     []*backends.Call // none with shared memory: they come with it
+	Calls     []*backends.Call // none with shared memory: opening it makes them
 	Shared    *Shared          // nil: tensors go over the network
 
 	Rows    int                // of its data
@@ -59,6 +61,11 @@ type Entry struct {
 	Built   []backends.Request // what the calls were made of, where samples are kept
 	Streams [][]int            // the sequences that the data makes, as indexes of calls; nil: none
 	IDs     *feed.IDs          // of its sequences; nil: it has none
+	Lengths string             // why answers have not the exact lengths that requests ask for; "": they may
+	Times   []int64            // of the turns of its sessions, as feed.Built has them
+	// Continue makes the next turn of a session of the one before and its answer; nil: turns are sent as
+	// they are.
+	Continue func(prev, next *backends.Call, reply *backends.Sample) (*backends.Call, error)
 }
 
 // Shared holds what an entry's requests need that go through shared memory.

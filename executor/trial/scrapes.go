@@ -1,12 +1,14 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -24,7 +26,7 @@ const scrapeLimit = 5 * time.Second
 // maxScraped caps the values that are kept of one endpoint for one node.
 const maxScraped = 1_000_000
 
-// Endpoint is the Prometheus endpoint of a target, open.
+// Endpoint is a Prometheus endpoint of a target, open.
 type Endpoint struct {
 	Target *scenario.Target
 	URL    string
@@ -35,9 +37,13 @@ type Endpoint struct {
 func (e *Endpoint) Read(ctx context.Context) ([]observe.Sample, error) {
 	ctx, cancel := WithGrace(ctx, scrapeLimit)
 	defer cancel()
-	list, err := observe.Scrape(ctx, e.Client, e.URL, e.Target.Metrics.Match)
+	kept := observe.Kept{Match: e.Target.Metrics.Match}
+	for _, l := range e.Target.Metrics.Labels {
+		kept.Labels = append(kept.Labels, observe.Label{Name: l.Key, Value: l.Value})
+	}
+	list, err := observe.Scrape(ctx, e.Client, e.URL, kept)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("GET %s: no answer within %v", e.URL, scrapeLimit)
+		err = fmt.Errorf("GET %s: no answer within %v", observe.ShownURL(e.URL), scrapeLimit)
 	}
 	return list, err
 }
@@ -48,7 +54,7 @@ type scraping struct {
 	due    int64 // run clock
 	began  bool  // hold has
 	behind bool  // a reading is due while one is open
-	left   int   // readings that were left out so
+	left   int   // readings that were left out for that
 	busy   sync.Mutex
 	taken  []scraped // by one question at a time, as all below; to be read when none is open
 	values int
@@ -69,8 +75,8 @@ type scraped struct {
 func (o *observer) scrape(ctx context.Context, now int64, last bool) {
 	if o.scrapings == nil {
 		for _, to := range o.in.Requests.Targets {
-			if to.Metrics != nil {
-				o.scrapings = append(o.scrapings, &scraping{Endpoint: to.Metrics, due: now})
+			for _, e := range to.Metrics {
+				o.scrapings = append(o.scrapings, &scraping{Endpoint: e, due: now})
 			}
 		}
 	}
@@ -97,7 +103,7 @@ func (o *observer) scrape(ctx context.Context, now int64, last bool) {
 				x.busy.Lock()
 			}
 			defer x.busy.Unlock()
-			x.take(ctx, o.clock)
+			x.take(ctx, o.host.Clock)
 		})
 	}
 }
@@ -120,24 +126,43 @@ func (x *scraping) take(ctx context.Context, clock backends.Clock) {
 	}
 }
 
+// scraped returns the readings in a span of a hold that began at hold, and notes about failures.
+func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
+	for _, x := range o.scrapings {
+		name, every := x.Target.Name, x.Target.Metrics.Every
+		if x.failed > 0 {
+			notes.note("metrics",
+				"%d of %d readings of the metrics endpoint of target %s failed, the last: %s",
+				x.failed, x.failed+len(x.taken), name, x.err)
+		}
+		if x.left > 0 && time.Duration(x.most) > every {
+			took := time.Duration(x.most).Round(time.Millisecond)
+			notes.note("metrics",
+				"the metrics endpoint of target %s took up to %v to answer, and is to be read "+
+					"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
+		}
+		list = append(list, x.result(hold, span, o.warm() || span.From > 0))
+	}
+	return list, notes
+}
+
 // result returns what is stored of the readings in a span of hold. warm: requests were sent before it.
 func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrape {
-	out := result.Scrape{Target: x.Target.Name, Missing: x.missed, At: []float64{}}
+	edge := result.ScrapeEdge{From: seconds(span.From), To: seconds(span.To)}
+	out := result.Scrape{
+		Target: x.Target.Name, URL: observe.ShownURL(x.URL), Missing: x.missed, At: []float64{},
+		Edges: []result.ScrapeEdge{edge},
+	}
 	index := map[string]int{}
-	slices.SortFunc(x.taken, func(a, b scraped) int { return int(a.at - b.at) })
-	const late = int64(scrapeLimit) // the last one is asked for when the span ends
-	inside := x.taken[:0:0]
-	for _, s := range x.taken {
-		if s.at >= hold+span.From && s.at <= hold+span.To+late {
-			inside = append(inside, s)
-		}
-	}
-	wanted := len(x.taken) > len(inside) && (!warm || len(inside) < 2)
-	if wanted && x.taken[0].at < hold {
-		inside = slices.Concat(x.taken[:1], inside) // nothing happened between that one and the start
-	}
+	slices.SortFunc(x.taken, func(a, b scraped) int { return cmp.Compare(a.at, b.at) })
+	inside, before, after := x.within(hold, span, warm)
 	if x.failed > 0 && !x.covers(inside, hold+span.From, hold+span.To) {
 		out.Unread = x.failed
+	}
+	if before || after {
+		out.Outside = make([]bool, len(inside))
+		out.Outside[0] = before
+		out.Outside[len(inside)-1] = out.Outside[len(inside)-1] || after
 	}
 	for _, s := range inside {
 		out.At = append(out.At, seconds(s.at-hold))
@@ -167,8 +192,24 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 	return out
 }
 
-// padded appends what is missing to n values.
-func padded[T any](values []T, n int) []T { return append(values, make([]T, max(n-len(values), 0))...) }
+// within returns the readings of a span of hold, and whether the first and the last of them lie outside: they
+// tell what counters were at its edges. Where nothing was sent before the span, the reading before it is that
+// of its start; the last of all is asked for when hold ends, and is that of its end.
+func (x *scraping) within(hold int64, span measure.Span, warm bool) (list []scraped, before, after bool) {
+	const late = int64(scrapeLimit)
+	from, to := hold+span.From, hold+span.To
+	first := sort.Search(len(x.taken), func(i int) bool { return x.taken[i].at >= from })
+	next := sort.Search(len(x.taken), func(i int) bool { return x.taken[i].at > to })
+	if next < len(x.taken) {
+		after = next < len(x.taken)-1 || x.taken[next].at > to+late
+		next++
+	}
+	if first > 0 {
+		first--
+		before = warm && (next-first > 2 || x.taken[first].at >= hold)
+	}
+	return x.taken[first:next], before, after
+}
 
 // covers reports whether there are readings of both ends of a span: the last one is asked for when
 // it ends.
@@ -176,39 +217,22 @@ func (x *scraping) covers(list []scraped, from, to int64) bool {
 	return len(list) > 0 && list[0].at <= from+int64(x.Target.Metrics.Every) && list[len(list)-1].at >= to
 }
 
-// scraped returns the readings in a span of a hold that began at hold, and notes about failures.
-func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
-	for _, x := range o.scrapings {
-		name, every := x.Target.Name, x.Target.Metrics.Every
-		if x.failed > 0 {
-			notes.note("metrics",
-				"%d of %d readings of the metrics endpoint of target %s failed, the last: %s",
-				x.failed, x.failed+len(x.taken), name, x.err)
-		}
-		if x.left > 0 && time.Duration(x.most) > every {
-			took := time.Duration(x.most).Round(time.Millisecond)
-			notes.note("metrics",
-				"the metrics endpoint of target %s took up to %v to answer, and is to be read "+
-					"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
-		}
-		list = append(list, x.result(hold, span, o.warm() || span.From > 0))
-	}
-	return list, notes
-}
-
 // joinScrapes adds the readings of the next repeat.
 func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
-	if repeat == 0 {
+	if all == nil {
 		return next
-	}
-	if len(all) != len(next) {
-		return all
 	}
 	for i := range all {
 		a, b := &all[i], &next[i]
 		before := len(a.At)
 		a.Repeats = append(padded(a.Repeats, before), slices.Repeat([]int{repeat}, len(b.At))...)
 		a.At, a.Missing, a.Unread = append(a.At, b.At...), a.Missing+b.Missing, a.Unread+b.Unread
+		for _, e := range b.Edges {
+			a.Edges = append(a.Edges, result.ScrapeEdge{Repeat: repeat, From: e.From, To: e.To})
+		}
+		if a.Outside != nil || b.Outside != nil {
+			a.Outside = append(padded(a.Outside, before), padded(b.Outside, len(b.At))...)
+		}
 		for _, s := range b.Series {
 			name := s.String()
 			k := slices.IndexFunc(a.Series, func(o result.Scraped) bool { return o.String() == name })
@@ -224,3 +248,6 @@ func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
 	}
 	return all
 }
+
+// padded appends what is missing to n values.
+func padded[T any](values []T, n int) []T { return append(values, make([]T, max(n-len(values), 0))...) }

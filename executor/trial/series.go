@@ -12,8 +12,7 @@ import (
 func storedSeries(w program.WindowSeries, s measure.Series) result.Series {
 	out := result.Series{
 		Phase: w.Place.Phase, Mix: w.Place.Mix, Every: seconds(w.Every), From: seconds(s.From),
-		To:      seconds(s.To),
-		Missing: s.Missing, Windows: []result.SeriesWindow{},
+		To: seconds(s.To), Missing: s.Missing, Windows: []result.SeriesWindow{},
 	}
 	for _, x := range s.Windows {
 		m := make(map[string]*result.Metric)

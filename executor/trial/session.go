@@ -6,56 +6,90 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 // session joins what works together while the clock of a trial runs: the player sends, the folder sums
 // up, the observer asks others, the steering ends hold.
 type session struct {
-	host     *Host
-	in       *Input
-	plan     *program.Load
-	control  *drive.Control
+	*running
 	play     func(ctx context.Context, start int64) drive.Played
 	recorder Recorder // of the samples; nil: they are not kept
-	folder   *measure.Folder
+	late     *delay.Log
 	observer *observer
 	steering *steering
+	sessions *feed.Sequences // that the requests are turns of; nil: of none
+}
+
+// running holds what all parts of a session read: what a trial was given, and how far it is.
+type running struct {
+	host    *Host
+	in      *Input
+	plan    *program.Load
+	control *drive.Control
+	folder  *measure.Folder
 }
 
 // newSession makes the session of a trial on open lanes.
 func newSession(h *Host, in *Input, p *program.Load, lanes lanePools, calls [][]*backends.Call) *session {
 	c, rings := new(drive.Control), newRings(in, p, lanes.most())
-	s := &session{
-		host: h, in: in, plan: p, control: c, recorder: newRecorder(h, in, p),
-	}
+	r := &running{host: h, in: in, plan: p, control: c}
+	s := &session{running: r, recorder: newRecorder(h, in, p), late: h.Client.Join(delayLimits(in))}
 	s.play = s.prepare(lanes, calls, rings)
-	var stable *scenario.UntilStable
-	if e, ok := in.Node.Stage.Extent.(scenario.UntilStable); ok {
-		stable = &e
-	}
-	cut := cutHold(p.Length, stable)
-	config := measure.Config{
-		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
-		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows,
-		Closed: !p.Open,
-	}
+	cut := cutHold(p.Length, in.Node.Stage.Extent)
+	config := folderConfig(r, rings, cut, s.late)
 	if s.recorder != nil {
 		config.Sink = s.recorder
 	}
 	s.folder = measure.New(config)
-	s.observer = newObserver(h, in, cut, s.folder, c)
-	s.steering = newSteering(h, in, p, stable, s.folder, c)
+	s.observer = &observer{running: r, cutting: cut, settles: readsServer(in.Checks)}
+	s.steering = newSteering(r)
 	return s
 }
 
+// leastTimeout returns the shortest timeout of the targets, ns; 0: none has one. Where requests are dropped it is
+// half of that: others of them are dropped if the client is late, so that one may take far longer than it did.
+func leastTimeout(in *Input, p *program.Load) (least int64) {
+	for _, t := range in.Requests.Targets {
+		if timeout := int64(t.Plan.Timeout); timeout > 0 && (least == 0 || timeout < least) {
+			least = timeout
+		}
+	}
+	if p.Stored.Overflow == "drop" {
+		least /= 2
+	}
+	return least
+}
+
+// folderConfig returns how the samples of a trial are folded.
+func folderConfig(r *running, rings *measure.Rings, cut cutting, late *delay.Log) measure.Config {
+	c := r.control
+	return measure.Config{
+		Breakdown: r.in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
+		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Length: r.plan.Length, Slice: cut.slice,
+		Windows: cut.windows, Closed: !r.plan.Open, Tokens: r.in.Node.Generates(),
+		Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
+	}
+}
+
+// delayLimits returns up to which delays and pauses the client is on time, by the stage's validity.
+func delayLimits(in *Input) delay.Limits {
+	v := in.Node.Stage.Validity
+	return delay.Limits{Send: int64(v.SendDelay), Pause: int64(v.Pause)}
+}
+
+// leave ends what the session shares with others that are played at the same time.
+func (s *session) leave() { s.host.Client.Leave(s.late, s.host.Clock.Now()) }
+
 // drive plays the load from start in a goroutine of its own while this one folds, observes and
-// steers. folded counts the samples that came back.
+// steers. folded counts the samples.
 func (s *session) drive(ctx context.Context, start int64) (played drive.Played, folded int64) {
 	s.steering.begin(start)
+	defer drive.Heartbeat(s.host.Clock, s.late)()
 	done := make(chan struct{})
 	var crash any
 	go func() {
@@ -82,6 +116,7 @@ func (s *session) loop(ctx context.Context, start int64, done <-chan struct{}) (
 		case <-ticker.C:
 		}
 		now := s.host.Clock.Now()
+		s.late.Beat(now)
 		folded += int64(s.folder.Drain(now))
 		s.observer.look(ctx, now, !running)
 		switch {

@@ -21,25 +21,6 @@ const (
 	settleEvery = 10 * time.Millisecond
 )
 
-// settled reads counters until they are enough; agrees is false where they never were.
-func settled(
-	ctx context.Context, count func(context.Context) (tally, error), enough func(tally) bool,
-) (last tally, agrees bool, err error) {
-	for end := time.Now().Add(settleFor); ; {
-		if last, err = count(ctx); err != nil || enough(last) {
-			return last, err == nil, err
-		}
-		if time.Now().After(end) {
-			return last, false, nil
-		}
-		select {
-		case <-ctx.Done():
-			return last, false, nil
-		case <-time.After(settleEvery):
-		}
-	}
-}
-
 // unchanged is enough for counters before the clock starts: what was sent before, such as the
 // probe, has been counted.
 func unchanged() func(tally) bool {
@@ -54,16 +35,9 @@ func unchanged() func(tally) bool {
 // readsServer reports whether one of the checks on a node reads what the server counts.
 func readsServer(checks []program.AskedCheck) bool {
 	return slices.ContainsFunc(checks, func(c program.AskedCheck) bool {
-		return slices.ContainsFunc(c.Refs, func(r expression.Ref) bool {
+		return slices.ContainsFunc(c.Asked, func(r expression.Ref) bool {
 			return r.Leaf.Row.From == metric.Series
 		})
-	})
-}
-
-// requestsIn returns the index of the counter of requests that a server has finished; -1: it keeps none.
-func (in *Requests) requestsIn() int {
-	return slices.IndexFunc(in.Series, func(s backends.Series) bool {
-		return metric.SeriesRow(s.Name, "", "1", false).Name == metric.ServerRequests
 	})
 }
 
@@ -97,4 +71,30 @@ func settleEnd(
 			grown(c), settleFor, want)
 	}
 	return c, behind, err
+}
+
+// requestsIn returns the index of the counter of requests that a server has finished; -1: it keeps none.
+func (in *Requests) requestsIn() int {
+	return slices.IndexFunc(in.Series, func(s backends.Series) bool {
+		return metric.SeriesRow(s.Name, "", "1", false).Name == metric.ServerRequests
+	})
+}
+
+// settled reads counters until they are enough; agrees is false where they never were.
+func settled(
+	ctx context.Context, count func(context.Context) (tally, error), enough func(tally) bool,
+) (last tally, agrees bool, err error) {
+	for end := time.Now().Add(settleFor); ; {
+		if last, err = count(ctx); err != nil || enough(last) {
+			return last, err == nil, err
+		}
+		if time.Now().After(end) {
+			return last, false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return last, false, nil
+		case <-time.After(settleEvery):
+		}
+	}
 }

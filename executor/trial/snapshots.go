@@ -34,16 +34,15 @@ type cutting struct {
 
 // cutHold returns how a hold of length ns is cut, 0: of any. A slice is a second, or less where the
 // node is short.
-func cutHold(length int64, stable *scenario.UntilStable) cutting {
-	c := cutting{slice: int64(time.Second)}
-	if length > 0 && length < 10*c.slice {
-		c.slice = max(length/10, int64(10*time.Millisecond))
+func cutHold(length int64, extent scenario.Extent) cutting {
+	stable, _ := extent.(scenario.UntilStable)
+	slice, w := int64(time.Second), stable.Window
+	if length > 0 && length < 10*slice {
+		slice = max(length/10, int64(10*time.Millisecond))
 	}
-	if stable != nil {
-		w := stable.Window
-		c.windows = measure.Windows{Length: int64(w.Duration), Requests: w.Requests, Keep: stable.Windows}
+	return cutting{
+		slice, measure.Windows{Length: int64(w.Duration), Requests: w.Requests, Keep: stable.Windows},
 	}
-	return c
 }
 
 // snapshot takes the counters when it is time, unless the last question is still open. What is due
@@ -58,7 +57,9 @@ func (o *observer) snapshot(ctx context.Context, now int64) {
 	}
 	passed := 0
 	if o.cutting.windows.Requests > 0 {
-		passed = windowsOver(o.folder.CompleteWindows())
+		if over := o.folder.CompleteWindows(); len(over) > 0 { // of which those are the last
+			passed = over[len(over)-1].Index + 1
+		}
 	}
 	wait, is := s.wait(now, passed)
 	if !is || !s.busy.TryLock() {
@@ -96,14 +97,6 @@ func (s *snapshots) wait(now int64, passed int) (wait int64, is bool) {
 	return 0, false
 }
 
-// windowsOver counts the windows that are over, of which closed are the last.
-func windowsOver(closed []*measure.Window) int {
-	if len(closed) == 0 {
-		return 0
-	}
-	return closed[len(closed)-1].Index + 1
-}
-
 // edge returns the first edge after at of slices or windows that follow each other from hold, of
 // those that are shorter than snapshotEvery every second, third … one.
 func edge(hold, at int64, lengths ...int64) int64 {
@@ -117,27 +110,6 @@ func edge(hold, at int64, lengths ...int64) int64 {
 	}
 	return next
 }
-
-// moments returns all snapshots in the order of their times, once all questions have been answered.
-func (o *observer) moments() []tally {
-	list := slices.Concat([]tally{o.counts[o.from].server}, o.taken, []tally{o.counts[holdEnds].server})
-	list = slices.DeleteFunc(list, func(c tally) bool { return len(c) == 0 })
-	slices.SortFunc(list, func(a, b tally) int { return int(a[0].At - b[0].At) })
-	return list
-}
-
-// nearest returns the snapshot nearest to a moment; nil: there is none.
-func nearest(list []tally, at int64) (best tally) {
-	for _, c := range list {
-		if best == nil || apartBy(c, at) < apartBy(best, at) {
-			best = c
-		}
-	}
-	return best
-}
-
-// apartBy returns how far a snapshot is from a moment, ns.
-func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
 
 // sliceKey names a slice: the repeat it is of, and where it begins, ns since hold did.
 type sliceKey struct {
@@ -167,4 +139,25 @@ func (o *observer) serverSlices(list []measure.Slice, hold int64) map[sliceKey]m
 		all[sliceKey{s.Repeat, s.From}] = values
 	}
 	return all
+}
+
+// nearest returns the snapshot nearest to a moment; nil: there is none.
+func nearest(list []tally, at int64) (best tally) {
+	for _, c := range list {
+		if best == nil || apartBy(c, at) < apartBy(best, at) {
+			best = c
+		}
+	}
+	return best
+}
+
+// apartBy returns how far a snapshot is from a moment, ns.
+func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
+
+// moments returns all snapshots in the order of their times, once all questions have been answered.
+func (o *observer) moments() []tally {
+	list := slices.Concat([]tally{o.counts[o.from].server}, o.taken, []tally{o.counts[holdEnds].server})
+	list = slices.DeleteFunc(list, func(c tally) bool { return len(c) == 0 })
+	slices.SortFunc(list, func(a, b tally) int { return int(a[0].At - b[0].At) })
+	return list
 }

@@ -15,7 +15,7 @@ import (
 func newSource(in *Input, p *program.Load, calls [][]*backends.Call) (src feed.Source, open *feed.Sequences) {
 	if p.Sequences != nil {
 		open = sequenceSource(in, p, calls)
-		return pausing(in, open), open
+		return pausing(in, cancelling(in, open)), open
 	}
 	var kinds []feed.MixEntry
 	for i, e := range in.Requests.Entries {
@@ -29,28 +29,45 @@ func newSource(in *Input, p *program.Load, calls [][]*backends.Call) (src feed.S
 	if in.Node.Stage.Mix != nil {
 		src = feed.NewMix(kinds, in.Seed[1])
 	}
-	return pausing(in, src), nil
+	return pausing(in, cancelling(in, src)), nil
+}
+
+// cancelling closes the share of the requests that the plan wants.
+func cancelling(in *Input, src feed.Source) feed.Source {
+	if !cancels(in) {
+		return src
+	}
+	shares := make([]feed.CancelShare, len(in.Requests.Entries))
+	for i, e := range in.Requests.Entries {
+		if c := e.Plan.Request.Cancel; c != nil {
+			shares[i] = feed.CancelShare{Ratio: c.Ratio, After: int64(c.After)}
+		}
+	}
+	return feed.Cancel(src, shares, in.Seed[1])
+}
+
+// cancels reports whether this client is to close some of the requests.
+func cancels(in *Input) bool {
+	return slices.ContainsFunc(in.Requests.Entries, func(e *Entry) bool { return e.Plan.Request.Cancel != nil })
 }
 
 // pausing adds the pauses after replies of a closed loop: those that rows ask for, else those of
 // the load.
 func pausing(in *Input, src feed.Source) feed.Source {
-	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
-	pauses := slices.ContainsFunc(in.Requests.Entries, func(e *Entry) bool { return e.Delays != nil })
-	switch {
-	case closed && c.Think != nil:
-		return feed.Think(src, *c.Think, in.Seed[1])
-	case closed && pauses:
-		return feed.Think(src, scenario.Dist{Shape: "constant"}, in.Seed[1])
+	if think := pauses(in); think != nil {
+		return feed.Think(src, *think, in.Seed[1])
 	}
 	return src
 }
 
-// rowsOnce reports whether the rows of a dataset are sent once: as it says itself, or because each
-// has its own time.
-func rowsOnce(n *program.Node, d *scenario.Dataset) bool {
-	s, ok := n.Stage.Load.(scenario.Schedule)
-	return d.AtEnd == "stop" || ok && s.File == nil
+// pauses returns the pauses after replies where rows ask for none; nil: the load has none.
+func pauses(in *Input) *scenario.Dist {
+	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
+	if closed && c.Think == nil &&
+		slices.ContainsFunc(in.Requests.Entries, func(e *Entry) bool { return e.Delays != nil }) {
+		return &scenario.Dist{Shape: "constant"}
+	}
+	return c.Think
 }
 
 // ranOut reports whether all datasets of a trial are sent once, and have been.
@@ -63,4 +80,11 @@ func ranOut(in *Input, skipped int, sent int64) bool {
 		rows += int64(e.Choices() - skipped)
 	}
 	return sent >= rows
+}
+
+// rowsOnce reports whether the rows of a dataset are sent once: as it says itself, or because each
+// has its own time.
+func rowsOnce(n *program.Node, d *scenario.Dataset) bool {
+	s, ok := n.Stage.Load.(scenario.Schedule)
+	return d.AtEnd == "stop" || ok && s.File == nil
 }

@@ -15,12 +15,12 @@ import (
 
 // stability judges the windows of `until: stable`.
 type stability struct {
-	stable   *scenario.UntilStable // nil: the extent is another
-	leaves   []metric.Leaf         // what windows are compared by
-	while    []program.Check       // of the node: false in a window, it counts as hopeless
-	settled  bool                  // the latest windows agree, or nothing will come of waiting longer
-	seen     int                   // windows judged so far
-	hopeless int                   // latest windows in a row that exceed `while`
+	stable   scenario.UntilStable // zero: the extent is another
+	leaves   []metric.Leaf        // what windows are compared by
+	while    []program.Check      // of the node: false in a window, it counts as hopeless
+	settled  bool                 // the latest windows agree, or waiting longer is of no use
+	seen     int                  // windows judged so far
+	hopeless int                  // latest windows in a row that exceed `while`
 	history  []result.Window
 }
 
@@ -34,8 +34,7 @@ func (s *stability) judge(closed []*measure.Window) bool {
 		}
 		s.seen = w.Index + 1
 		s.history = append(s.history, s.read(w))
-		s.hopeless++
-		if !s.exceedsWhile(w) {
+		if s.hopeless++; !s.exceedsWhile(w) {
 			s.hopeless = 0
 		}
 		s.settled = s.over(len(closed))
@@ -46,7 +45,7 @@ func (s *stability) judge(closed []*measure.Window) bool {
 // exceedsWhile reports whether one of the node's `while` conditions is false in a window.
 func (s *stability) exceedsWhile(w *measure.Window) bool {
 	for _, c := range s.while {
-		if c.Program.Truth(windowValues{w.Completed}).Is < 0 {
+		if c.Truth(windowValues{w.Completed}).Is < 0 {
 			return true
 		}
 	}
@@ -99,19 +98,6 @@ func (s *stability) read(w *measure.Window) result.Window {
 	return out
 }
 
-// spread returns the range of a stability metric in the last windows.
-func (s *stability) spread(leaf metric.Leaf) measure.Spread {
-	var values []float64
-	for _, w := range s.history[len(s.history)-s.stable.Windows:] {
-		v := math.NaN()
-		if p := w.Values[leaf.String()]; p != nil {
-			v = *p
-		}
-		values = append(values, v)
-	}
-	return measure.SpreadOf(values, leaf.Row.From != metric.Counts)
-}
-
 // agree reports whether the last windows agree in each stability metric.
 func (s *stability) agree() bool { return len(s.leaves) > 0 && s.disagreement() == "" }
 
@@ -127,8 +113,21 @@ func (s *stability) disagreement() string {
 	return strings.Join(list, ", ")
 }
 
+// spread returns the range of a stability metric in the last windows.
+func (s *stability) spread(leaf metric.Leaf) measure.Spread {
+	var values []float64
+	for _, w := range s.history[len(s.history)-s.stable.Windows:] {
+		v := math.NaN()
+		if p := w.Values[leaf.String()]; p != nil {
+			v = *p
+		}
+		values = append(values, v)
+	}
+	return measure.SpreadOf(values, leaf.Row.From != metric.Counts)
+}
+
 // spreadText describes one metric of a disagreement. What it varied by never reads like what is allowed.
-func spreadText(leaf metric.Leaf, s measure.Spread, of *scenario.UntilStable) string {
+func spreadText(leaf metric.Leaf, s measure.Spread, of scenario.UntilStable) string {
 	if s.Empty > 0 {
 		return fmt.Sprintf("%s has no value in %d of the last %d windows", leaf, s.Empty, of.Windows)
 	}

@@ -51,7 +51,7 @@ func TestDisagreement(t *testing.T) {
 		if row.want == "" {
 			within = 0.11
 		}
-		s := stability{stable: &scenario.UntilStable{Windows: 3, Within: within}}
+		s := stability{stable: scenario.UntilStable{Windows: 3, Within: within}}
 		for _, name := range []string{"throughput", "latency.p95", "errors.ratio"} {
 			leaf, ok := c.Leaf(name)
 			if values := row.values[name]; values == nil || !ok {

@@ -5,9 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/measure"
-	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -20,13 +18,14 @@ import (
 //	for: N requests  first request after warm-up  last completion of the N (drive stops by its limit)
 //	until: stable    end of warm-up               when the last windows agree, or there were max_windows;
 //	                                              in a group, when that is so for all that say it
+//	until: precise   end of warm-up               when bounds are narrow, or at the last look; in a group alike
 //	until: others    end of warm-up               when the other members of the group have ended
 //	by the load      end of warm-up               with the ramp, or the last completion of what is sent
 type steering struct {
-	host *Host
 	abortWatch
-	stability
-	end holdEnd
+	stability stability
+	precision precision
+	end       holdEnd
 }
 
 // holdEnd says how a hold ended, apart from its time.
@@ -36,6 +35,7 @@ type holdEnd struct {
 	stopped  string            // why it ended early
 	cutOff   bool              // what was open then was not waited for
 	short    CutShort
+	look     *result.Look  // that ended `until: precise`
 	aborted  *result.Abort // by which assertion
 	notes    findings
 }
@@ -47,13 +47,12 @@ type CutShort struct{ That, Why string }
 // early reports whether hold ended before its time.
 func (e *holdEnd) early() bool { return e.stopped != "" || e.short.That != "" }
 
-// newSteering makes the steering of a trial.
-func newSteering(
-	h *Host, in *Input, p *program.Load, stable *scenario.UntilStable, f *measure.Folder, c *drive.Control,
-) *steering {
+func newSteering(r *running) *steering {
+	stable, _ := r.in.Node.Stage.Extent.(scenario.UntilStable)
 	return &steering{
-		host: h, abortWatch: newAbortWatch(in, p, f, c),
-		stability: stability{stable: stable, leaves: in.Node.Stability, while: in.Node.While},
+		abortWatch: newAbortWatch(r),
+		stability:  stability{stable: stable, leaves: r.in.Node.Stability, while: r.in.Node.While},
+		precision:  precision{of: r},
 	}
 }
 
@@ -65,7 +64,7 @@ func (s *steering) begin(start int64) {
 	}
 }
 
-// decide ends hold when its time has come.
+// decide ends hold when its time is up.
 func (s *steering) decide(now int64) {
 	if s.control.StopAt.Load() <= now {
 		return
@@ -76,20 +75,23 @@ func (s *steering) decide(now int64) {
 		s.end.stopped = s.interruptedText(begin, now, why)
 		return
 	}
-	if a := s.look(now); a != nil {
+	if a, that := s.look(now); a != nil {
 		s.stop()
-		s.abort(a, begin, now)
+		s.abort(a, that, begin, now)
 		return
 	}
-	_, others := s.in.Node.Stage.Extent.(scenario.UntilOthers)
 	switch {
 	case begin == 0:
 	case s.plan.Length > 0:
 		s.control.StopAt.Store(begin + s.plan.Length)
-	case s.stable != nil && s.host.Agree(s.judge(s.folder.CompleteWindows())):
+	case s.stability.stable.Windows > 0 && s.host.Agree(s.stability.judge(s.folder.CompleteWindows())):
 		s.stop()
-		s.end.accepted, s.end.unstable = s.accept(s.folder.CompleteWindows())
-	case others && s.host.OthersEnded():
+		s.end.accepted, s.end.unstable = s.stability.accept(s.folder.CompleteWindows())
+	case len(s.in.Node.Precise) > 0 && s.host.Agree(s.precision.judge(begin, now)):
+		s.stop()
+		s.end.look = s.precision.result()
+		s.end.notes = append(s.end.notes, s.precision.notes(now-begin)...)
+	case s.in.Node.WaitsForOthers() && s.host.OthersEnded():
 		s.stop()
 	}
 }
@@ -99,19 +101,16 @@ func (s *steering) decide(now int64) {
 func (s *steering) stop() { s.control.StopAt.Store(s.host.Clock.Now()) }
 
 // abort ends the run; where `while` steers, the level or the trial alone: it is one that does not hold.
-func (s *steering) abort(a *abortion, begin, now int64) {
+func (s *steering) abort(a *result.Abort, that string, begin, now int64) {
 	if len(s.in.Node.While) > 0 {
-		s.end.short = CutShort{That: a.that, Why: a.why}
+		s.end.short = CutShort{That: that, Why: a.Reason}
 		after := time.Duration(now - begin).Round(time.Millisecond)
-		s.end.notes.note("aborted", "over after %v: %s", after, a.why)
+		s.end.notes.note("aborted", "over after %v: %s", after, a.Reason)
 		return
 	}
-	s.end.aborted = &result.Abort{
-		Assertion: a.id, At: seconds(now - begin), Reason: a.why,
-		InFlight: a.inFlight,
-	}
-	s.end.stopped = s.interruptedText(begin, now, a.why)
-	s.host.Abort(fmt.Sprintf("stage %s aborted the run: %s", s.in.Node.ID, a.why))
+	s.end.aborted = a
+	s.end.stopped = s.interruptedText(begin, now, a.Reason)
+	s.host.Abort(fmt.Sprintf("stage %s aborted the run: %s", s.in.Node.ID, a.Reason))
 }
 
 // interruption says why the trial is to be interrupted, or "".
@@ -126,9 +125,9 @@ func (s *steering) interruptedText(begin, now int64, why string) string {
 	if begin == 0 || now < begin {
 		return "interrupted before the measurement began: " + why
 	}
-	text := fmt.Sprintf("interrupted after %s", source.About(time.Duration(now-begin)))
+	text := "interrupted after " + source.About(time.Duration(now-begin))
 	if s.plan.Length > 0 {
-		text += fmt.Sprintf(" of %s", source.Duration(time.Duration(s.plan.Length)))
+		text += " of " + source.Duration(time.Duration(s.plan.Length))
 	}
 	return text + ": " + why
 }

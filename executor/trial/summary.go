@@ -12,15 +12,15 @@ import (
 // and what to change.
 //
 //	was      a limit was passed: the numbers may be the client's
-//	may be   it came near a limit, or other programs had the CPU
+//	was late numbers have bounds
+//	may be   it was near a limit, or other programs had the CPU
 //	was not  far from every limit: the numbers are the server's, or the pool's
-func (h *health) summary(broken []breach, near string) string {
-	p := h.played
-	if p.Sent+p.WarmSent == 0 {
+func (h *health) summary(broken, late []breach, near string) string {
+	if h.Sent+h.WarmSent == 0 {
 		return "Nothing was sent, so nothing can be said about this client."
 	}
 	var say, reasons, changes []string
-	for _, b := range broken {
+	for _, b := range slices.Concat(broken, late) {
 		reasons = append(reasons, b.reason)
 		if !slices.Contains(changes, b.change) {
 			changes = append(changes, b.change)
@@ -32,6 +32,10 @@ func (h *health) summary(broken []breach, near string) string {
 			"This client was the bottleneck, so these numbers may be its own: "+
 				strings.Join(reasons, "; ")+".",
 			"What to change: "+strings.Join(changes, "; ")+".")
+	case len(late) > 0:
+		say = append(say,
+			"This client was late, so these numbers have bounds: "+strings.Join(reasons, "; ")+".",
+			"What to change: "+strings.Join(changes, "; ")+".")
 	case near != "":
 		say = append(say, "This client may be part of these numbers: "+near+".",
 			"What to change: "+moreCores+".")
@@ -39,16 +43,20 @@ func (h *health) summary(broken []breach, near string) string {
 		say = append(say,
 			fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU "+
 				"during %.0f %% of hold.", 100*h.starved()), "What to change: "+quietMachine+".")
+	case h.stolen() > stolenShare:
+		say = append(say,
+			fmt.Sprintf("This machine may be part of these numbers: %.1f %% of its CPU time went to other "+
+				"virtual machines.", 100*h.stolen()), "What to change: "+ownMachine+".")
 	default:
 		say = append(say, "This client was not the bottleneck.")
 	}
 	say = append(say, h.figures())
-	if n, what := p.WaitedPool, "waited for a free slot"; n+p.DroppedPool > 0 {
-		if p.DroppedPool > 0 {
-			n, what = p.DroppedPool, "were dropped for want of a slot"
+	if n, what := h.WaitedPool, "waited for a free slot"; n+h.DroppedPool > 0 {
+		if h.DroppedPool > 0 {
+			n, what = h.DroppedPool, "were dropped for want of a slot"
 		}
 		say = append(say, fmt.Sprintf("%d of %d requests %s, which is not the client's doing: %s.",
-			n, p.Planned, what, h.pool()))
+			n, h.Planned, what, h.pool()))
 	}
 	if s := h.shown(); s != "" {
 		say = append(say, s)
@@ -73,8 +81,8 @@ func (h *health) figures() string {
 		list = append(list, "its CPU time is not known for so short a time")
 	}
 	list = append(list,
-		fmt.Sprintf("at most %d of %d requests were in flight", h.played.PeakInFlight, h.slots))
-	if n := h.played.Paused; n > 0 {
+		fmt.Sprintf("at most %d of %d requests were in flight", h.PeakInFlight, h.slots))
+	if n := h.Paused; n > 0 {
 		list = append(list, fmt.Sprintf("it paused %d times", n))
 	} else {
 		list = append(list, "nothing paused")

@@ -6,8 +6,8 @@
 // is due and for how long, calls.go and lanes.go what is sent and on what, source.go and sequences.go in
 // which order. While it runs session.go joins player.go, observer.go (with snapshots.go, settle.go and
 // scrapes.go) and steer.go (with stability.go and abort.go, which looks at progress.go). Afterwards:
-// books.go, readings.go, models.go, series.go and gpu.go make the numbers, health.go, summary.go and
-// validity.go say whether they count.
+// books.go, readings.go, models.go, series.go and gpu.go make the numbers, validity.go says whether they
+// count, notes.go and summary.go what a reader should know of them.
 package trial
 
 import (
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/delay"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -43,21 +44,20 @@ type Host struct {
 	// Begin waits for the start that the trial shares with others, calls look just before and
 	// returns when the load starts, on the run's clock. False: the run is to end.
 	Begin func(ctx context.Context, look func(context.Context)) (start int64, ok bool)
-	Group
-	Report func(Progress)                     // takes progress, at most 10 times a second
-	Record func(recording Recording) Recorder // keeps the samples; nil: they are not kept
-	Delay  func(n uint64)                     // a test hook before arrival n is sent; nil: none
-	Lost   int64                              // a test hook: samples that are taken for lost
-}
+	// Client knows the delays of all that are played at the same time.
+	Client *delay.Client
 
-// Group holds what a trial must know of those that are played at the same time.
-type Group struct {
-	Beside    bool // there are others
-	InProcess bool // a server of one of them runs in this process
+	Beside    bool // trials are played beside this one
+	InProcess bool // a server of one of all these runs in this process
 	// Agree takes whether this trial is stable and reports whether hold may end.
 	Agree func(stable bool) bool
 	// OthersEnded reports whether only trials go on that wait for others.
 	OthersEnded func() bool
+
+	Report func(Progress)                     // takes progress, at most 10 times a second
+	Record func(recording Recording) Recorder // keeps the samples; nil: they are not kept
+	Delay  func(n uint64)                     // a test hook before arrival n is sent; nil: none
+	Lost   int64                              // a test hook: samples that are taken for lost
 }
 
 // Phase names what a trial is doing.
@@ -112,7 +112,7 @@ func Run(ctx context.Context, h Host, in Input) Output {
 	plan := in.Node.LoadWith(in.Load, in.Requests.rows(), in.Seed)
 	out.Load.Value = plan.Level // of intervals it was not known before
 	calls, err := placeCalls(h.Waiting, in.Requests, plan.Slots)
-	defer func() { calls.release(ctx).addTo(out) }()
+	defer calls.release(ctx, out)
 	if err != nil {
 		return NotSetUp(out, err, h.Stopped())
 	}
@@ -121,6 +121,7 @@ func Run(ctx context.Context, h Host, in Input) Output {
 		return NotSetUp(out, err, h.Stopped())
 	}
 	s := newSession(&h, &in, plan, lanes, calls.byEntry)
+	defer s.leave()
 	defer stayAwake(&h, plan, lanes)()
 	start, ok := h.Begin(ctx, s.observer.begin)
 	if !ok {
@@ -132,20 +133,20 @@ func Run(ctx context.Context, h Host, in Input) Output {
 	complete := ranOut(&in, plan.Skipped, played.Sent+played.WarmSent)
 	s.waitForDrain(complete)
 	s.steering.end.notes.addTo(out)
-	calls.release(ctx).addTo(out)
 
 	end := endOfHold(h.Clock.Now(), plan, complete, s.control)
 	folded += int64(s.folder.Drain(end))
 	m := measured{
 		total: s.folder.Finish(end), start: start, played: played, end: s.steering.end,
-		history: s.steering.history,
+		history: s.steering.stability.history,
 	}
 	closeRecorder(s.recorder, &m).addTo(out)
 	m.cutToWindows(out)
-	enterBooks(&m, &in, plan, calls.byEntry)
-	readings, notes := newReadings(&m, &in, s.observer, clientCPUs(&h, plan, lanes), h.InProcess)
+	out.Look = m.end.look
+	enterBooks(&m, s.running, calls.byEntry)
+	readings, notes := newReadings(&m, s.observer, clientCPUs(&h, plan, lanes))
 	notes.addTo(out)
-	readings.Fill(in.Node, out)
+	readings.Fill(out)
 	notesOnReadings(readings).addTo(out)
 	if in.Node.Open {
 		out.Load.ScheduleHash = fmt.Sprintf("%016x", played.Hash)

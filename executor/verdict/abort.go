@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario"
@@ -31,7 +32,8 @@ type PartialValues interface {
 //	max, min                        they have exceeded the limit and cannot come back
 //	the rest                        never: means and rates can recover, see metric.Leaf.Watchable
 //
-// With fewer than abortSamples or min_samples requests nothing is certain. Operands of and, or and
+// With fewer than abortSamples or min_samples requests nothing is certain. Of an assertion with `confidence`
+// PartialValues count as many requests as independent ones would tell as much. Operands of and, or and
 // not are decided separately.
 const (
 	abortConfidence = 0.99
@@ -51,9 +53,13 @@ func Abort(a scenario.Assertion, p *expression.Program, l PartialValues) string 
 	shown := t
 	shown.Observed.Lo, shown.Observed.Hi = t.Observed.V, t.Observed.V
 	text := fmt.Sprintf("%s is certainly false: %s", a.That.Text, measuredText(scenario.Assertion{}, shown))
-	if over, n, ok := countAbove(t, l); ok {
-		text = fmt.Sprintf("%s is certainly false: %d of %d requests so far take longer than %s",
-			a.That.Text, over, n, expression.Format(t.Dim, t.Limit.V))
+	if over, n, ok := countExceeding(t, l); ok {
+		wrong := over
+		if strings.HasPrefix(t.Op, ">") {
+			wrong = n - over
+		}
+		text = fmt.Sprintf("%s is certainly false: %d of %d requests so far have %s %s %s", a.That.Text, wrong, n,
+			t.Ref.Leaf.Row.Name, expression.Opposite(t.Op), expression.Format(t.Dim, t.Limit.V))
 	}
 	return text
 }
@@ -75,14 +81,10 @@ func CanAbort(a scenario.Assertion, p *expression.Program, own func(expression.R
 		return true
 	}
 	a.Abort, a.MinSamples = true, 0
-	total := 1
-	for range names {
-		total *= len(extremes)
-	}
-	for i := range total {
+	for choice := range combinations(len(names)) { // of nothing, half and all of the greatest value
 		e := &extremeValues{at: make(map[string]float64, len(names)), own: own}
-		for k, rest := 0, i; k < len(names); k, rest = k+1, rest/len(extremes) {
-			e.at[names[k]] = extremes[rest%len(extremes)]
+		for k, name := range names {
+			e.at[name] = float64(choice[k]+1) / 2
 		}
 		if Abort(a, p, e) != "" {
 			return true
@@ -90,9 +92,6 @@ func CanAbort(a scenario.Assertion, p *expression.Program, own func(expression.R
 	}
 	return false
 }
-
-// extremes are the values that CanAbort tries for each reference, as shares of the greatest.
-var extremes = [...]float64{0, 0.5, 1}
 
 // extremeValues are the values of a node with so many requests that chance plays no part. Each
 // value is an extreme.
@@ -110,11 +109,11 @@ func (e *extremeValues) Quantity(r expression.Ref) expression.Quantity {
 	if r.Leaf.Dim() != metric.Ratio {
 		v *= manyRequests
 	}
-	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: manyRequests, Need: 1}
+	return expression.Exactly(v, manyRequests, 1)
 }
 
-// Above implements PartialValues.
-func (e *extremeValues) Above(r expression.Ref, _ float64) (over, n int64, ok bool) {
+// Exceeding implements PartialValues.
+func (e *extremeValues) Exceeding(r expression.Ref, _ string, _ float64) (over, n int64, ok bool) {
 	return int64(e.at[r.String()] * manyRequests), manyRequests, e.own(r)
 }
 
@@ -139,38 +138,45 @@ func (c certainty) Quantity(r expression.Ref) expression.Quantity {
 	switch stat := r.Leaf.Stat; {
 	case !c.OwnNode(r):
 	case stat.Kind == metric.Max || stat.Kind == metric.N || counted && row.Dim == metric.Count:
-		q.Lo, q.Hi = q.V, inf
+		q.Hi = inf
 	case stat.Kind == metric.Min:
-		q.Lo, q.Hi = -inf, q.V
+		q.Lo = -inf
 	case counted && row.Dim == metric.Ratio && q.N >= c.minRequests:
-		k := int64(math.Round(q.V * float64(q.N)))
-		lo, hi, _ := stats.Wilson(k, q.N, abortConfidence)
-		least, greatest, _ := stats.ClopperPearson(k, q.N, abortConfidence)
-		q.Lo, q.Hi = min(lo, least, q.V), max(hi, greatest, q.V)
+		low, _ := shareBounds(q.Lo, q.N)
+		_, high := shareBounds(q.Hi, q.N)
+		q.Lo, q.Hi = min(low, q.Lo), max(high, q.Hi)
 	default:
 		q.Lo, q.Hi = -inf, inf
 	}
 	return q
 }
 
+// shareBounds returns the bounds of a share of n requests.
+func shareBounds(share float64, n int64) (low, high float64) {
+	k := int64(math.Round(share * float64(n)))
+	lo, hi, _ := stats.Wilson(k, n, abortConfidence)
+	least, greatest, _ := stats.ClopperPearson(k, n, abortConfidence)
+	return min(lo, least), max(hi, greatest)
+}
+
 // Compare implements expression.Judge: a percentile against a constant is decided by counting.
-func (c certainty) Compare(t expression.Truth) (expression.Decision, bool) {
-	_, n, ok := countAbove(t, c.PartialValues)
+func (c certainty) Compare(t expression.Truth) (decided expression.Truth, ok bool) {
+	_, n, ok := countExceeding(t, c.PartialValues)
 	if !ok {
-		return expression.Decision{}, false
+		return t, false
 	}
-	d := expression.Decision{Why: "not certain yet"}
+	decided, contrary := t, t
+	decided.Why = "not certain yet"
 	if n < c.minRequests {
-		return d, true
+		return decided, true
 	}
-	contrary := t
-	contrary.Op = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[t.Op]
+	contrary.Op = expression.Opposite(t.Op)
 	const risk = (1 - abortConfidence) / 2
 	switch {
 	case refuted(t, c.PartialValues, risk):
-		d.Is = -1
+		decided.Is = -1
 	case refuted(contrary, c.PartialValues, risk):
-		d.Is = 1
+		decided.Is = 1
 	}
-	return d, true
+	return decided, true
 }

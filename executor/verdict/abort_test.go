@@ -26,7 +26,9 @@ func (s sofar) Quantity(r expression.Ref) expression.Quantity {
 
 func (s sofar) OwnNode(r expression.Ref) bool { return !r.Baseline && r.Node == "" }
 
-func (s sofar) Above(expression.Ref, float64) (over, n int64, ok bool) { return s.bad, s.n, s.n > 0 }
+func (s sofar) Exceeding(expression.Ref, string, float64) (over, n int64, ok bool) {
+	return s.bad, s.n, s.n > 0
+}
 
 // TestAbortSimulation: 50 requests a second for 60 s, a limit of 5 % and a look each second. Of
 // 1,000 runs whose true share is 3 % none may be stopped; of those at 8 % all are, half of them
@@ -124,25 +126,25 @@ func TestAbort(t *testing.T) {
 		{"latency.p99 < 50ms", 29, 29, 0, ""},
 		{
 			"latency.p99 < 50ms", 3, 30, 0,
-			"latency.p99 < 50ms is certainly false: 3 of 30 requests so far take longer than 50 ms",
+			"latency.p99 < 50ms is certainly false: 3 of 30 requests so far have latency >= 50 ms",
 		},
 		{"latency.p99 < 50ms", 2, 30, 0, ""},
 		{
 			"latency.p50 > 50ms", 3, 30, 0,
-			"latency.p50 > 50ms is certainly false: 3 of 30 requests so far take longer than 50 ms",
+			"latency.p50 > 50ms is certainly false: 27 of 30 requests so far have latency <= 50 ms",
 		},
 		{
 			"not (latency.p99 >= 50ms)", 9, 30, 0,
-			"not (latency.p99 >= 50ms) is certainly false: 9 of 30 requests so far take longer than 50 ms",
+			"not (latency.p99 >= 50ms) is certainly false: 9 of 30 requests so far have latency >= 50 ms",
 		},
 		{
 			"latency.p99 < 50ms or errors.count == 0", 9, 30, 0,
-			"latency.p99 < 50ms or errors.count == 0 is certainly false: 9 of 30 requests so far take longer than 50 ms",
+			"latency.p99 < 50ms or errors.count == 0 is certainly false: 9 of 30 requests so far have latency >= 50 ms",
 		},
 		{"latency.p99 < 50ms or errors.count < 10", 9, 30, 0, ""},
 		{
 			"latency.p99 < 50ms and connect.p99 < 1s", 9, 30, 0,
-			"latency.p99 < 50ms and connect.p99 < 1s is certainly false: 9 of 30 requests so far take longer than 50 ms",
+			"latency.p99 < 50ms and connect.p99 < 1s is certainly false: 9 of 30 requests so far have latency >= 50 ms",
 		},
 		{"service_time.mean < 50ms", 9, 30, 0, ""},
 	} {

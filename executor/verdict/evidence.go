@@ -12,8 +12,18 @@ import (
 )
 
 // missingForPass returns what is missing for a pass, or "": a measurement, a level that holds on a
-// ladder, evidence of a node that ran, a reason for a stage that was skipped.
-func missingForPass(r *result.Result) string {
+// ladder, evidence of a node that ran, a reason for a stage that was skipped. judged reports whether a node
+// was judged as far as is wanted.
+func missingForPass(r *result.Result, judged func(*result.Node) bool) string {
+	if len(r.Nodes) == 0 {
+		return "nothing was measured"
+	}
+	lacksData := func(n *result.Node) bool {
+		return n.Outcome == result.SkippedNode && hasFinding(n, result.NoData)
+	}
+	if reason := firstNode(r, "was skipped for want of data", lacksData); reason != "" {
+		return reason
+	}
 	if !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return n.Outcome != result.SkippedNode }) {
 		return "every stage was skipped: nothing was measured"
 	}
@@ -25,13 +35,23 @@ func missingForPass(r *result.Result) string {
 		if n.Outcome == result.SkippedNode || isLadderEnd(n) {
 			continue
 		}
-		if reason := missingEvidence(n); reason != "" {
+		if reason := missingSuccess(n); reason != "" {
 			return reason
+		}
+		if !judged(n) && !isRanked(r, n) {
+			return fmt.Sprintf("no gate of %s was judged on data: assert something that is measured there",
+				n.ID)
 		}
 	}
 	return firstNode(r, "was skipped although nothing failed", func(n *result.Node) bool {
 		return n.Outcome == result.SkippedNode && !hasFinding(n, result.NotNeeded)
 	})
+}
+
+// isRanked reports whether a node was judged by the `where` of a stage that has a best node.
+func isRanked(r *result.Result, n *result.Node) bool {
+	b := r.BestOf(n.Stage)
+	return b != nil && b.Node != "" && slices.ContainsFunc(b.Ranking, func(x result.Ranked) bool { return x.Node == n.ID })
 }
 
 // noLevelHolds returns a ladder without a level that holds, "" if there is none. The levels of a
@@ -72,9 +92,9 @@ func ladderEndReason(n *result.Node) string {
 	return n.Finding(result.LadderEnd).Text
 }
 
-// missingEvidence returns what a node lacks for a pass, or "": an OK request, one of each entry of
-// its mix, and a gate or `while` that was judged on data.
-func missingEvidence(n *result.Node) string {
+// missingSuccess returns what a node lacks for a pass, or "": a trial that counts, an OK request, one of each
+// entry of its mix.
+func missingSuccess(n *result.Node) string {
 	if len(n.Trials) > 0 && !slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used }) {
 		return fmt.Sprintf("the search of %s found nothing: %s", n.ID, n.Reason)
 	}
@@ -96,9 +116,6 @@ func missingEvidence(n *result.Node) string {
 				"or give it a larger weight", s.Mix, n.ID)
 		}
 	}
-	if !judgedOnData(n) {
-		return fmt.Sprintf("no gate of %s was judged on data: assert something that is measured there", n.ID)
-	}
 	return ""
 }
 
@@ -118,7 +135,7 @@ func failures(n *result.Node) string {
 // passes because of on_no_data has none.
 func judgedOnData(n *result.Node) bool {
 	passed := func(a result.Assertion) bool {
-		return a.Severity != result.Warn && a.Verdict == result.Pass && a.Observed != nil
+		return a.Severity != result.Warn && a.Verdict == result.Pass && (a.Observed != nil || a.Infinite)
 	}
 	return slices.ContainsFunc(n.Assertions, passed) || slices.ContainsFunc(n.While, passed) ||
 		slices.ContainsFunc(n.Trials,

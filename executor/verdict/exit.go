@@ -47,7 +47,10 @@ func Codes() []Code {
 				"stable, or bounds around the limit",
 		},
 		{CodeSetUp, result.ErrorVerdict, "the target could not be reached, or setting up failed"},
-		{CodeInvalid, result.Inconclusive, "the measurement is invalid: this machine could not keep up"},
+		{
+			CodeInvalid, result.Inconclusive,
+			"the measurement is invalid, or leaves an assertion open: this machine could not keep up",
+		},
 		{
 			CodeInternal, result.ErrorVerdict,
 			"an internal error, or an expression that could not be evaluated",
@@ -65,7 +68,7 @@ type RunOutcome struct {
 	Plan      string // a plan or usage error: nothing was sent
 	Internal  string // an error of this program
 	SetUp     string // set-up failed outside of a node
-	OutOfTime string // max_duration ended the run before all was measured
+	OutOfTime string // max_duration, or an assertion, ended the run before all was measured
 }
 
 // Exit returns the exit code of a run, its verdict and one sentence with the reason. r may be nil
@@ -78,12 +81,24 @@ func Exit(r *result.Result, o RunOutcome) (code int, v result.Verdict, reason st
 	if r == nil {
 		r = &result.Result{}
 	}
-	for _, rule := range rules() {
-		if reason := rule.reason(r, o); reason != "" {
-			if code = rule.code; o.Signal != 0 {
-				code = signalCode(o.Signal)
-			}
-			return code, verdictOf(code), reason
+	internal := gatesWith(r, result.ErrorVerdict, "could not be evaluated")
+	if o.Internal != "" {
+		internal = "internal error: " + o.Internal
+	}
+	for _, rule := range []struct { // in the order of Precedence; one without a reason does not apply
+		code   int
+		reason string
+	}{
+		signals[o.Signal],
+		{CodePlan, o.Plan},
+		{CodeInternal, internal},
+		{CodeSetUp, cmp.Or(o.SetUp, firstNode(r, "could not be set up", hasOutcome(result.Failed)))},
+		{CodeFail, gatesWith(r, result.Fail, "failed")},
+		{CodeInvalid, cmp.Or(firstNode(r, "has no valid measurement", isInvalid), leftOpen(r))},
+		{CodeInconclusive, inconclusive(r, o)},
+	} {
+		if rule.reason != "" {
+			return rule.code, verdictOf(rule.code), rule.reason
 		}
 	}
 	return CodePass, result.Pass, passed(r)
@@ -94,6 +109,7 @@ func Exit(r *result.Result, o RunOutcome) (code int, v result.Verdict, reason st
 func RecordWriteError(r *result.Result, why string) {
 	if WithInternal(r.ExitCode) == CodeInternal {
 		r.ExitCode, r.Verdict, r.Reason = Exit(nil, RunOutcome{Internal: why})
+		r.Allowed = false
 		return
 	}
 	if !strings.Contains(r.Reason, why) {
@@ -119,55 +135,15 @@ func verdictOf(code int) result.Verdict {
 	return result.ErrorVerdict
 }
 
-// rule is one exit code and the reason for it, "" if it does not apply. Rules are in the order of
-// precedence.
-type rule struct {
+// signals holds the exit codes of signals, and the reasons. SIGHUP, of a closed terminal, ends a run
+// like SIGTERM.
+var signals = map[int]struct {
 	code   int
-	reason func(*result.Result, RunOutcome) string
-}
-
-func rules() []rule {
-	return []rule{
-		{CodeInterrupt, func(_ *result.Result, o RunOutcome) string { return interrupted(o.Signal) }},
-		{CodePlan, func(_ *result.Result, o RunOutcome) string { return o.Plan }},
-		{CodeInternal, func(r *result.Result, o RunOutcome) string {
-			if o.Internal != "" {
-				return "internal error: " + o.Internal
-			}
-			return gatesWith(r, result.ErrorVerdict, "could not be evaluated")
-		}},
-		{CodeSetUp, func(r *result.Result, o RunOutcome) string {
-			return cmp.Or(o.SetUp, firstNode(r, "could not be set up", hasOutcome(result.Failed)))
-		}},
-		{CodeFail, func(r *result.Result, _ RunOutcome) string { return gatesWith(r, result.Fail, "failed") }},
-		{CodeInvalid, func(r *result.Result, _ RunOutcome) string {
-			return firstNode(r, "has no valid measurement", isInvalid)
-		}},
-		{CodeInconclusive, inconclusive},
-	}
-}
-
-// sigHUP is the signal of a closed terminal. It ends a run like SIGTERM, with the same exit code.
-const sigHUP = 1
-
-// signalCode returns the exit code of a signal.
-func signalCode(signal int) int {
-	if signal == sigHUP {
-		return CodeTerminate
-	}
-	return 128 + signal
-}
-
-func interrupted(signal int) string {
-	switch signal {
-	case 0:
-		return ""
-	case sigHUP:
-		return "terminated by SIGHUP, as its terminal has gone: the result is partial"
-	case CodeTerminate - 128:
-		return "terminated by SIGTERM: the result is partial"
-	}
-	return "interrupted by SIGINT: the result is partial"
+	reason string
+}{
+	1:  {CodeTerminate, "terminated by SIGHUP, as its terminal has gone: the result is partial"},
+	2:  {CodeInterrupt, "interrupted by SIGINT: the result is partial"},
+	15: {CodeTerminate, "terminated by SIGTERM: the result is partial"},
 }
 
 func hasOutcome(o result.Outcome) func(*result.Node) bool {
@@ -185,52 +161,46 @@ func inconclusive(r *result.Result, o RunOutcome) string {
 	if reason := cmp.Or(o.OutOfTime, gatesWith(r, result.Inconclusive, "inconclusive")); reason != "" {
 		return reason
 	}
-	if len(r.Nodes) == 0 {
-		return "nothing was measured"
-	}
-	lacksData := func(n *result.Node) bool { return n.Outcome == result.SkippedNode && hasFinding(n, result.NoData) }
-	return cmp.Or(firstNode(r, "was skipped for want of data", lacksData), missingForPass(r))
+	return missingForPass(r, judgedOnData)
 }
 
-// gate is an assertion that counts.
-type gate struct {
-	result.Assertion
-	node *result.Node // nil: an assertion of the plan
+// leftOpen returns a sentence about the gates that are open only because this client was late.
+func leftOpen(r *result.Result) string {
+	late := func(a result.Assertion) bool { return a.Cause == result.CauseClient }
+	return gatesThat(r, late, "left open by this client")
 }
 
-// gates returns the assertions that count, those of nodes first.
-func gates(r *result.Result) (all []gate) {
-	add := func(n *result.Node, list []result.Assertion) {
-		for _, a := range list {
-			if a.Severity != result.Warn {
-				all = append(all, gate{a, n})
+// gatesWith returns a sentence about the assertions that count with a verdict, "" if there are none.
+func gatesWith(r *result.Result, v result.Verdict, what string) string {
+	return gatesThat(r, func(a result.Assertion) bool { return a.Verdict == v }, what)
+}
+
+// gatesThat returns a sentence about the assertions that count and match, "" if there are none.
+func gatesThat(r *result.Result, match func(result.Assertion) bool, what string) (sentence string) {
+	all, hits := 0, 0
+	for on, a := range r.Judged() {
+		if a.Severity == result.Warn {
+			continue
+		}
+		all++
+		if !match(a) {
+			continue
+		}
+		if hits++; hits == 1 {
+			sentence = a.ID
+			if on != nil && !strings.HasPrefix(a.ID, on.ID+"/") {
+				sentence += " on " + on.ID // which the id does not contain
 			}
+			sentence += ": " + a.Reason
 		}
 	}
-	for _, n := range r.Nodes {
-		add(n, n.Assertions)
-	}
-	add(nil, r.Assertions)
-	return all
-}
-
-// gatesWith returns a sentence about the gates with a verdict, "" if there are none.
-func gatesWith(r *result.Result, v result.Verdict, what string) string {
-	all := gates(r)
-	n := len(all)
-	hits := slices.DeleteFunc(all, func(g gate) bool { return g.Verdict != v })
-	if len(hits) == 0 {
+	switch hits {
+	case 0:
 		return ""
+	case 1:
+		return fmt.Sprintf("1 of %d %s %s: %s", all, plural(all, "assertion"), what, sentence)
 	}
-	first := hits[0].ID
-	if on := hits[0].node; on != nil && !strings.HasPrefix(first, on.ID+"/") {
-		first += " on " + on.ID // which the id does not contain
-	}
-	first += ": " + hits[0].Reason
-	if len(hits) == 1 {
-		return fmt.Sprintf("1 of %d %s %s: %s", n, plural(n, "assertion"), what, first)
-	}
-	return fmt.Sprintf("%d of %d assertions %s, the first is %s", len(hits), n, what, first)
+	return fmt.Sprintf("%d of %d assertions %s, the first is %s", hits, all, what, sentence)
 }
 
 // firstNode returns a sentence about the first node that matches, "" if none does.
@@ -245,8 +215,8 @@ func firstNode(r *result.Result, what string, match func(*result.Node) bool) str
 
 func passed(r *result.Result) string {
 	n := 0
-	for _, g := range gates(r) {
-		if g.Verdict == result.Pass {
+	for _, a := range r.Judged() {
+		if a.Severity != result.Warn && a.Verdict == result.Pass {
 			n++
 		}
 	}

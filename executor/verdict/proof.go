@@ -1,6 +1,9 @@
 package verdict
 
 import (
+	"iter"
+	"math"
+
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -16,7 +19,7 @@ const maxComparisons = 6
 // counted by the ratio. Other comparisons are assumed to turn out as needed. possible is false if
 // no number suffices, as for errors.ratio <= 0%.
 func samplesToProveRatios(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
-	if a.Confidence <= 0 || byRepeats(p.Refs) {
+	if a.Confidence <= 0 || ByRepeats(p.Refs) {
 		return 0, true
 	}
 	all := &assumedOutcomes{}
@@ -24,12 +27,8 @@ func samplesToProveRatios(a scenario.Assertion, p *expression.Program) (n int64,
 	if len(all.asked) > maxComparisons {
 		return 0, true
 	}
-	total := 1
-	for range all.asked {
-		total *= 3
-	}
-	for i := range total {
-		s := &assumedOutcomes{outcomes: outcomes(i, len(all.asked))}
+	for choice := range combinations(len(all.asked)) {
+		s := &assumedOutcomes{outcomes: choice}
 		if p.Truth(s).Is < 1 {
 			continue
 		}
@@ -52,9 +51,9 @@ func samplesToProve(t expression.Truth, confidence float64) (n int64) {
 	return n
 }
 
-// byRepeats reports whether an expression is judged on repeats, not on requests: it reads two nodes
+// ByRepeats reports whether an expression is judged on repeats, not on requests: it reads two nodes
 // or a baseline.
-func byRepeats(refs []expression.Ref) bool {
+func ByRepeats(refs []expression.Ref) bool {
 	for _, r := range refs {
 		if r.Baseline || r.Node != refs[0].Node {
 			return true
@@ -63,14 +62,20 @@ func byRepeats(refs []expression.Ref) bool {
 	return false
 }
 
-// outcomes returns the i-th combination of outcomes of n comparisons: false, unknown or true each.
-func outcomes(i, n int) []int8 {
-	list := make([]int8, n)
-	for k := range list {
-		list[k] = int8(i%3) - 1
-		i /= 3
+// combinations returns all combinations of n values of -1, 0 and 1, such as outcomes of comparisons.
+func combinations(n int) iter.Seq[[]int8] {
+	return func(yield func([]int8) bool) {
+		list := make([]int8, n)
+		for i := range int(math.Pow(3, float64(n))) {
+			for k := range list {
+				list[k] = int8(i%3) - 1
+				i /= 3
+			}
+			if !yield(list) {
+				return
+			}
+		}
 	}
-	return list
 }
 
 // assumedOutcomes are values without numbers whose comparisons have assumed outcomes, in the order
@@ -86,12 +91,12 @@ func (*assumedOutcomes) Quantity(expression.Ref) expression.Quantity {
 }
 
 // Compare implements expression.Judge.
-func (s *assumedOutcomes) Compare(t expression.Truth) (expression.Decision, bool) {
-	s.asked = append(s.asked, t)
-	if len(s.asked) > len(s.outcomes) {
-		return expression.Decision{}, true
+func (s *assumedOutcomes) Compare(t expression.Truth) (decided expression.Truth, ok bool) {
+	if i := len(s.asked); i < len(s.outcomes) {
+		t.Is = s.outcomes[i]
 	}
-	return expression.Decision{Is: s.outcomes[len(s.asked)-1]}, true
+	s.asked = append(s.asked, t)
+	return t, true
 }
 
 // minSamples returns the fewest requests that can prove all assumed outcomes.

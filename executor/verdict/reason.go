@@ -15,11 +15,18 @@ import (
 // (n = 1200)".
 func measuredText(a scenario.Assertion, t expression.Truth) string {
 	s := comparisonText(a, t)
-	if n, need := t.Samples(); need > 0 {
+	q := t.Observed
+	switch n, need := t.Samples(); {
+	case need > 0 && t.Ref != nil && dependent(q):
+		s += fmt.Sprintf(" (n = %d, worth %d independent)", q.N, q.Worth)
+	case need > 0:
 		s += fmt.Sprintf(" (n = %d)", n)
 	}
 	return s
 }
+
+// dependent reports whether samples are worth fewer independent ones.
+func dependent(q expression.Quantity) bool { return q.Worth > 0 && q.Worth < q.N }
 
 // comparisonText is measuredText without the number of samples.
 func comparisonText(a scenario.Assertion, t expression.Truth) string {
@@ -57,7 +64,7 @@ func boundsText(a scenario.Assertion, dim metric.Dim, q expression.Quantity, lim
 		at = " at " + expression.Format(metric.Ratio, a.Confidence)
 	}
 	switch {
-	case q.Lo == q.Hi || lo && hi:
+	case q.Lo == q.Hi || (lo || q.Lo == 0) && hi:
 		return ""
 	case lo:
 		return fmt.Sprintf(" (at most %s%s)", format(q.Hi), at)
@@ -75,6 +82,9 @@ func missingSamplesText(a scenario.Assertion, t expression.Truth) string {
 	if t.Lacks() == 1 {
 		what = "request"
 	}
+	if dependent(t.Observed) {
+		what = "independent " + what
+	}
 	if t.Ref != nil && t.Ref.Leaf.Stat.Kind == metric.Percentile {
 		of = " for " + t.Ref.Leaf.Stat.String()
 	}
@@ -85,15 +95,19 @@ func missingSamplesText(a scenario.Assertion, t expression.Truth) string {
 // allowedText states the samples over a percentile's limit, and the number allowed at a's
 // confidence: "; 3 of 1000 are over it, 4 may be". It is "" if they do not decide.
 func allowedText(a scenario.Assertion, t expression.Truth, v Counted) string {
-	over, n, ok := countAbove(t, v)
-	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" {
+	over, n, ok := countExceeding(t, v)
+	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" || dependent(t.Observed) {
 		return ""
 	}
 	most, ok := stats.MaxExceeding(n, t.Ref.Leaf.Stat.P/100, a.Confidence)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("; %d of %d are over it, %d may be", over, n, most)
+	wrong := "over it"
+	if expression.TakesEqual(t.Op) {
+		wrong = "not below it"
+	}
+	return fmt.Sprintf("; %d of %d are %s, %d may be", over, n, wrong, most)
 }
 
 // undecidedText states that the limit is within the bounds, and how many samples are likely to
@@ -119,7 +133,7 @@ func moreSamplesHint(a scenario.Assertion, t expression.Truth, v Counted) string
 		return ""
 	}
 	k, n, q, ok := share(t, v)
-	if !ok {
+	if !ok || dependent(t.Observed) {
 		half := math.Max(t.Observed.Hi-t.Observed.V, t.Observed.V-t.Observed.Lo)
 		return moreText(t.Observed.N, samplesForBounds(t.Observed.N, half,
 			math.Abs(t.Observed.V-t.Limit.V)), "request")
@@ -134,7 +148,7 @@ func moreSamplesHint(a scenario.Assertion, t expression.Truth, v Counted) string
 // share returns the comparison as one of a share k of n with a limit q: samples over a percentile's
 // limit, or requests of a ratio.
 func share(t expression.Truth, v Counted) (k, n int64, q float64, ok bool) {
-	if over, n, ok := countAbove(t, v); ok {
+	if over, n, ok := countExceeding(t, v); ok {
 		return over, n, 1 - t.Ref.Leaf.Stat.P/100, true
 	}
 	row := t.Ref.Leaf.Row

@@ -61,7 +61,7 @@ func provenFalse(t expression.Truth, v Counted) bool {
 // refuted reports whether the samples refute a comparison of one percentile with a constant at the
 // given risk.
 func refuted(t expression.Truth, v Counted, risk float64) bool {
-	over, n, ok := countAbove(t, v)
+	over, n, ok := countExceeding(t, v)
 	if !ok {
 		return false
 	}
@@ -75,12 +75,12 @@ func refuted(t expression.Truth, v Counted, risk float64) bool {
 	return false
 }
 
-// countAbove counts, among the n samples, those over the limit, if one percentile is compared with
+// countExceeding counts, among the n samples, those over the limit, if one percentile is compared with
 // a constant.
-func countAbove(t expression.Truth, v Counted) (over, n int64, ok bool) {
+func countExceeding(t expression.Truth, v Counted) (over, n int64, ok bool) {
 	if t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
 		return 0, 0, false
 	}
-	over, n, ok = v.Above(*t.Ref, t.Limit.V)
+	over, n, ok = v.Exceeding(*t.Ref, t.Op, t.Limit.V)
 	return over, n, ok && n > 0 && over >= 0 && over <= n
 }

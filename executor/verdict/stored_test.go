@@ -157,9 +157,16 @@ func (row stored) test(t *testing.T) {
 	t.Run(row.name, func(t *testing.T) {
 		row.a.That.Text = row.that
 		got := Judge(row.a, compile(t, row.that), Context{}, row.v)
-		if got.Verdict != row.verdict || got.Reason != row.reason {
+		reason := row.reason
+		if got.AsIndependent { // these results hold no parts
+			reason += " (requests taken as independent)"
+		}
+		if got.Verdict != row.verdict || got.Reason != reason {
 			t.Errorf("%s\ngot  %s: %s\nwant %s: %s", row.that, got.Verdict, got.Reason,
-				row.verdict, row.reason)
+				row.verdict, reason)
+		}
+		if got.AsIndependent && row.a.Confidence == 0 {
+			t.Errorf("%s has no bounds that take requests as independent", row.that)
 		}
 		n := node(1)
 		n.Assertions = []result.Assertion{got}
@@ -236,7 +243,7 @@ func TestConfidence(t *testing.T) {
 		},
 		{
 			"p99 of 299", "latency.p99 < 50ms", at, good(299, 0), result.Pass,
-			"latency.p99 is 10 ms, the limit is 50 ms (n = 299); 0 of 299 are over it, 0 may be",
+			"latency.p99 is 10 ms, the limit is 50 ms (n = 299); 0 of 299 are not below it, 0 may be",
 		},
 		{
 			"p99 of 298", "latency.p99 < 50ms", at, good(298, 0), result.Inconclusive,
@@ -249,15 +256,15 @@ func TestConfidence(t *testing.T) {
 		{
 			"p99 with more than allowed over it", "latency.p99 < 50ms", at, on(b.node("s", 0, slow...)),
 			result.Fail,
-			"latency.p99 is 80 ms, the limit is 50 ms (n = 1000); 20 of 1000 are over it, 4 may be",
+			"latency.p99 is 80 ms, the limit is 50 ms (n = 1000); 20 of 1000 are not below it, 4 may be",
 		},
 		{
 			"p98 at its limit", "latency.p98 < 50ms", at, on(b.node("s", 0, slow...)), result.Inconclusive,
-			"the limit lies within the confidence bounds: latency.p98 is 10 ms (10 ms … 80 ms at 95 %), the limit is 50 ms (n = 1000); 20 of 1000 are over it, 12 may be; it is too close to the limit for more requests to decide it",
+			"the limit lies within the confidence bounds: latency.p98 is 10 ms (10 ms … 80 ms at 95 %), the limit is 50 ms (n = 1000); 20 of 1000 are not below it, 12 may be; it is too close to the limit for more requests to decide it",
 		},
 		{
 			"p95 of 1 to 1000", "latency.p95 < 965ms", at, on(b.node("s", 0, upTo(1, 1000)...)), result.Pass,
-			"latency.p95 is 950 ms (938 ms … 962 ms at 95 %), the limit is 965 ms (n = 1000); 35 of 1000 are over it, 38 may be",
+			"latency.p95 is 950 ms (938 ms … 962 ms at 95 %), the limit is 965 ms (n = 1000); 36 of 1000 are not below it, 38 may be",
 		},
 		{
 			"a lower limit", "latency.p50 > 1ms", at, good(5, 0), result.Pass,
@@ -278,11 +285,11 @@ func TestConfidence(t *testing.T) {
 		},
 		{
 			"no outcome", "latency.p95 < 50ms", at, on(stuck), result.Pass,
-			"latency.p95 is 10 ms, the limit is 50 ms (n = 400); 3 of 403 are over it, 12 may be",
+			"latency.p95 is 10 ms, the limit is 50 ms (n = 400); 3 of 403 are not below it, 12 may be",
 		},
 		{
 			"no outcome, p99", "latency.p99 < 50ms", at, on(stuck), result.Inconclusive,
-			"the limit lies within the confidence bounds: latency.p99 is 10 ms (at least 10 ms at 95 %), the limit is 50 ms (n = 400); 3 of 403 are over it, 0 may be; if it stays so, about 4004 more requests decide it",
+			"the limit lies within the confidence bounds: latency.p99 is 10 ms (at least 10 ms at 95 %), the limit is 50 ms (n = 400); 3 of 403 are not below it, 0 may be; if it stays so, about 4004 more requests decide it",
 		},
 		{
 			"mean", "latency.mean < 510ms", at, on(b.node("s", 0, upTo(1, 1000)...)), result.Inconclusive,
@@ -701,7 +708,7 @@ func TestParts(t *testing.T) {
 			scenario.Assertion{Confidence: .95},
 			on,
 			result.Pass,
-			`mix("sql").latency.p95 is 20 ms, the limit is 50 ms (n = 100); 0 of 100 are over it, 1 may be`,
+			`mix("sql").latency.p95 is 20 ms, the limit is 50 ms (n = 100); 0 of 100 are not below it, 1 may be`,
 		},
 		{
 			"rate of a phase with confidence", `phase("spike").requests.rate > 1/s`,
@@ -809,7 +816,7 @@ func TestWindows(t *testing.T) {
 			"every, with confidence", p95,
 			scenario.Assertion{Every: time.Second, Confidence: .95},
 			series(10, 20, 30, 40), result.Pass,
-			`true in 4 of 4 windows; the closest, 3 s to 4 s: phase("recover").latency.p95 is 40 ms, the limit is 60 ms (n = 100); 0 of 100 are over it, 1 may be`,
+			`true in 4 of 4 windows; the closest, 3 s to 4 s: phase("recover").latency.p95 is 40 ms, the limit is 60 ms (n = 100); 0 of 100 are not below it, 1 may be`,
 		},
 		{
 			"every, no window", p95, every, series(), result.Inconclusive,

@@ -13,6 +13,7 @@
 //	the expression could not be evaluated           error
 //	a metric has no data                            on_no_data: inconclusive, fail or pass
 //	the limit is within the confidence bounds       inconclusive
+//	it is within what a late client may have seen   inconclusive, cause client
 //	too few samples, and false is not proven yet    inconclusive
 //	false                                           fail
 //	true                                            pass
@@ -23,6 +24,8 @@ package verdict
 
 import (
 	"cmp"
+	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
@@ -43,10 +46,12 @@ type Context struct {
 }
 
 // Counted are values that count the samples of a percentile over a limit, so that it can be proven
-// over its limit with fewer samples than it needs. ok is false if they cannot be counted.
+// over its limit with fewer samples than it needs: those that are over it even for a client on time,
+// where op is <, and those that may be where it is >. Samples that equal the limit are among them where
+// op is < or >=. ok is false if they cannot be counted.
 type Counted interface {
 	expression.Values
-	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
+	Exceeding(r expression.Ref, op string, limit float64) (over, n int64, ok bool)
 }
 
 // Values are the values of a result that an assertion is judged on. refs are all that it reads.
@@ -64,6 +69,7 @@ type Values interface {
 // ruling is the verdict of one evaluation, before the Context is considered.
 type ruling struct {
 	verdict result.Verdict
+	cause   result.Cause // of an inconclusive one
 	reason  string
 	truth   expression.Truth
 }
@@ -81,25 +87,39 @@ func Judge(a scenario.Assertion, p *expression.Program, c Context, v Values) res
 	}
 	r := judgeScope(a, p, v)
 	setNumbers(&out, r.truth)
-	if a.Confidence > 0 && !byRepeats(p.Refs) {
+	if a.Confidence > 0 && !ByRepeats(p.Refs) {
 		out.Needed = max(out.Needed, samplesToProve(r.truth, a.Confidence))
 	}
-	out.Verdict = result.Inconclusive
-	switch {
-	case c.CertainBecause != "":
+	if c.CertainBecause != "" {
 		out.Verdict, out.Reason = result.Fail, c.CertainBecause
-	case c.InvalidBecause != "":
-		out.Reason = "the measurement is invalid: " + c.InvalidBecause
-	case c.InterruptedAfter != "":
-		out.Reason = "interrupted: " + c.InterruptedAfter
-	case c.UnstableBecause != "":
-		out.Reason = "not stable: " + c.UnstableBecause
-	case c.NoLevelBecause != "":
-		out.Reason = "there is no level to judge it on: " + c.NoLevelBecause
-	default:
-		out.Verdict, out.Reason = r.verdict, r.reason
+		return out
 	}
+	if openForClient(a, p, r, v) {
+		r.cause = result.CauseClient
+	}
+	if out.AsIndependent {
+		r.reason += " (requests taken as independent)"
+	}
+	r = c.apply(r)
+	out.Verdict, out.Cause, out.Reason = r.verdict, r.cause, r.reason
 	return out
+}
+
+// lateClient is implemented by Values that know what a client on time would have measured at least and
+// at most.
+type lateClient interface {
+	// Measured returns them with the client taken to have been on time.
+	Measured() result.Stored
+}
+
+// openForClient reports whether an assertion is open only because this client was late or stood still.
+func openForClient(a scenario.Assertion, p *expression.Program, r ruling, v Values) bool {
+	late, ok := v.(lateClient)
+	if !ok || r.verdict != result.Inconclusive {
+		return false
+	}
+	as := judgeScope(a, p, late.Measured()).verdict
+	return as == result.Pass || as == result.Fail
 }
 
 // judgeScope judges the whole scope, or its windows.
@@ -110,6 +130,28 @@ func judgeScope(a scenario.Assertion, p *expression.Program, v Values) ruling {
 	return judgeValues(a, p, v)
 }
 
+// apply returns the ruling that the state of the node leaves of r. Without data there is none to be had
+// from a valid measurement either.
+func (c Context) apply(r ruling) ruling {
+	open := func(cause result.Cause, reason string) ruling {
+		if r.cause == result.CauseNoData {
+			cause = result.CauseNoData
+		}
+		return ruling{verdict: result.Inconclusive, cause: cause, reason: reason}
+	}
+	switch {
+	case c.InvalidBecause != "":
+		return open(result.CauseInvalid, "the measurement is invalid: "+c.InvalidBecause)
+	case c.InterruptedAfter != "":
+		return open(result.CauseInterrupted, "interrupted: "+c.InterruptedAfter)
+	case c.UnstableBecause != "":
+		return open(result.CauseUnstable, "not stable: "+c.UnstableBecause)
+	case c.NoLevelBecause != "":
+		return open(result.CauseNoLevel, "there is no level to judge it on: "+c.NoLevelBecause)
+	}
+	return r
+}
+
 // judgeValues judges one set of values.
 func judgeValues(a scenario.Assertion, p *expression.Program, v Values) ruling {
 	t := p.Truth(v.Demanding(a.Confidence, a.MinSamples, p.Refs))
@@ -118,11 +160,11 @@ func judgeValues(a scenario.Assertion, p *expression.Program, v Values) ruling {
 	case t.Err != nil:
 		r.verdict, r.reason = result.ErrorVerdict, t.Err.Error()
 	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // on_no_data does not apply
-		r.verdict, r.reason = result.Inconclusive, undecidedText(a, t, v)
+		r.verdict, r.cause, r.reason = result.Inconclusive, result.CauseBounds, undecidedText(a, t, v)
 	case t.Is == 0:
-		r.verdict, r.reason = noDataVerdict(a, t.Why, v.Doubt(p.Refs) != "")
+		r.verdict, r.cause, r.reason = noDataVerdict(a, p, t.Why, v)
 	case t.Lacks() > 0 && !provenFalse(t, v):
-		r.verdict, r.reason = result.Inconclusive, missingSamplesText(a, t)
+		r.verdict, r.cause, r.reason = result.Inconclusive, result.CauseSamples, missingSamplesText(a, t)
 	case t.Is < 0:
 		r.verdict, r.reason = result.Fail, measuredText(a, t)+allowedText(a, t, v)
 	default:
@@ -132,16 +174,22 @@ func judgeValues(a scenario.Assertion, p *expression.Program, v Values) ruling {
 }
 
 // noDataVerdict returns the verdict without data, which the plan may choose, unless there is data
-// that cannot be trusted.
-func noDataVerdict(a scenario.Assertion, why string, doubtful bool) (result.Verdict, string) {
-	switch {
+// that cannot be trusted: of another node of the run, which has its own verdict, or of the baseline.
+func noDataVerdict(
+	a scenario.Assertion, p *expression.Program, why string, v Values,
+) (result.Verdict, result.Cause, string) {
+	cause := result.CauseNoData
+	switch doubtful := v.Doubt(p.Refs) != ""; {
 	case doubtful:
+		if !slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return r.Baseline }) {
+			cause = result.CauseInvalid
+		}
 	case a.OnNoData == "fail":
-		return result.Fail, "no data, and on_no_data is fail: " + why
+		return result.Fail, "", "no data, and on_no_data is fail: " + why
 	case a.OnNoData == "pass":
-		return result.Pass, "no data, and on_no_data is pass: " + why
+		return result.Pass, "", "no data, and on_no_data is pass: " + why
 	}
-	return result.Inconclusive, "no data: " + why
+	return result.Inconclusive, cause, "no data: " + why
 }
 
 // newAssertion returns an assertion before it is judged.
@@ -170,7 +218,12 @@ func setNumbers(out *result.Assertion, t expression.Truth) {
 	}
 	out.Op, out.Unit = t.Op, t.Dim.Unit()
 	out.Observed, out.Limit = value(t.Observed), value(t.Limit)
+	out.Infinite = t.Observed.Known && math.IsInf(t.Observed.V, 1)
 	out.Samples, out.Needed = t.Samples()
+	if q := t.Observed; t.Ref != nil && q.Worth > 0 {
+		out.Samples, out.Effective = q.N, q.Worth
+	}
+	out.AsIndependent = (t.Observed.Assumed || t.Limit.Assumed) && t.Margin == nil
 	if q := t.Observed; q.Known && q.Lo != q.Hi {
 		out.Low, out.High = finite(q.Lo), finite(q.Hi)
 	}
@@ -180,5 +233,5 @@ func value(q expression.Quantity) *float64 {
 	if !q.Known {
 		return nil
 	}
-	return &q.V
+	return finite(q.V)
 }

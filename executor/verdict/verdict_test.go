@@ -47,7 +47,9 @@ func (f fake) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Why: "no samples"}
 }
 
-func (f fake) Above(expression.Ref, float64) (over, n int64, ok bool) { return f.over, f.n, f.n > 0 }
+func (f fake) Exceeding(expression.Ref, string, float64) (over, n int64, ok bool) {
+	return f.over, f.n, f.n > 0
+}
 
 func quantity(v float64, n, need int64) expression.Quantity {
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: n, Need: need}

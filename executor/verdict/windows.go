@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -65,7 +66,7 @@ func judgeWindows(a scenario.Assertion, p *expression.Program, v Values, every t
 		why = "its scope has no whole window of " + durationText(every)
 	}
 	if why != "" {
-		return ruling{verdict: result.Inconclusive, reason: "no data: " + why}
+		return ruling{verdict: result.Inconclusive, cause: result.CauseNoData, reason: "no data: " + why}
 	}
 	list := make([]judgedWindow, 0, len(found.Windows))
 	for _, x := range found.Windows {
@@ -79,17 +80,35 @@ func judgeWindows(a scenario.Assertion, p *expression.Program, v Values, every t
 	if a.Within > 0 {
 		out = judgeWithin(a, list)
 	}
+	if out.verdict == result.Inconclusive {
+		out.cause = openCause(list)
+	}
 	if out.verdict == result.Pass && found.Missing > 0 {
-		out.verdict = result.Inconclusive
+		out.verdict, out.cause = result.Inconclusive, result.CauseNoData
 		out.reason = fmt.Sprintf("%d windows were not kept: use longer ones; of the others: %s",
 			found.Missing, out.reason)
 	}
 	if n := errorsOutside(p, v, list); out.verdict == result.Pass && n > 0 {
-		out.verdict = result.Inconclusive
+		out.verdict, out.cause = result.Inconclusive, result.CauseNoData
+		what := "errors are"
+		if n == 1 {
+			what = "error is"
+		}
 		out.reason = fmt.Sprintf("%.0f %s in no whole window of %s: let the stage be a multiple of it; "+
-			"of the windows: %s", n, isAre(n, "error"), durationText(every), out.reason)
+			"of the windows: %s", n, what, durationText(every), out.reason)
 	}
 	return out
+}
+
+// openCause returns the cause of the first window that is open, or that one has no data.
+func openCause(list []judgedWindow) (cause result.Cause) {
+	for _, j := range list {
+		if j.cause == result.CauseNoData {
+			return j.cause
+		}
+		cause = cmp.Or(cause, j.cause)
+	}
+	return cause
 }
 
 // errorsOutside counts the errors of the scope in none of its windows: those after the last
@@ -116,13 +135,6 @@ func errorsOutside(p *expression.Program, v Counted, list []judgedWindow) (most 
 		most = max(most, rest)
 	}
 	return most
-}
-
-func isAre(n float64, word string) string {
-	if n == 1 {
-		return word + " is"
-	}
-	return word + "s are"
 }
 
 // judgeEvery judges windows by the share of them that may be false.
@@ -194,12 +206,11 @@ func judgeWithin(a scenario.Assertion, list []judgedWindow) ruling {
 	late, cause := trueSince(list, true)
 	r := ruling{truth: expression.Truth{
 		Op: "<=", Dim: metric.Duration, What: "the time until it is true", Against: durationText(a.Within),
-		Limit:    expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
+		Limit:    expression.Exactly(limit, 0, 0),
 		Observed: expression.Quantity{N: int64(len(list)), Need: 1},
 	}}
 	observe := func(t float64) {
-		q := &r.truth.Observed
-		q.Known, q.V, q.Lo, q.Hi = true, t, t, t
+		r.truth.Observed = expression.Exactly(t, int64(len(list)), 1)
 		at := func(t float64) string {
 			if t == 0 {
 				return "the start"

@@ -1,23 +1,15 @@
 package convert
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"regexp"
-	"slices"
 	"strings"
 )
 
 // command holds the options of a command line by subject, with perf_analyzer's defaults for those
 // that are not given.
 type command struct {
-	*line
-	o        Options
-	seen     map[string]given // by option.String, the last time
-	doubtful bool             // an option that rules ask for has a mistake: it may have been meant well
-	literal  []note           // variables of a shell, kept as they are written
-
+	*reader
 	measure   measuring
 	load      loading
 	sequences sequencing
@@ -28,77 +20,21 @@ type command struct {
 	out       Converted
 }
 
-// note is an option without a key of the plan, and the reason.
-type note struct{ option, text string }
-
 func newCommand(o Options) *command {
-	c := &command{line: newLine(dropProgram(o.Args)), o: o, seen: make(map[string]given)}
+	return commandOf(newReader(o, "perf_analyzer", dropProgram(o.Args, perfAnalyzerNames)))
+}
+
+// commandOf returns a command without options whose options r reads.
+func commandOf(r *reader) *command {
+	c := &command{reader: r}
 	c.load.concurrency, c.load.rate = span[int64]{1, 1, 1}, span[float64]{1, 1, 1}
 	c.sequences = sequencing{length: 20, ids: span[int64]{from: 1}}
-	for _, s := range c.table() {
-		for _, r := range s.rows {
-			c.options = append(c.options, newOption(r))
-		}
-	}
+	r.asked = strings.Fields("-m -i -b -t -c --service-kind --input-data --latency-threshold " +
+		"--concurrency-range --request-rate-range --periodic-concurrency-range --session-concurrency " +
+		"--request-count --warmup-request-count --sequence-id-range --grpc-method --endpoint " +
+		"--model-repository --profile-export-file --async --streaming --collect-metrics")
+	r.options = optionsOf(c.table())
 	return c
-}
-
-// take applies an option.
-func (c *command) take(g given) {
-	before := len(c.diags)
-	g.take(g)
-	c.seen[g.String()] = g
-	c.doubtful = c.doubtful || c.diags[before:].HasErrors() && asked(g.String())
-	c.variable(g)
-}
-
-// asked reports whether rules ask for an option.
-func asked(option string) bool {
-	return slices.Contains([]string{
-		"-m", "-i", "-b", "-t", "-c", "--service-kind", "--input-data", "--latency-threshold",
-		"--concurrency-range", "--request-rate-range",
-		"--periodic-concurrency-range", "--session-concurrency", "--request-count",
-		"--warmup-request-count", "--sequence-id-range",
-		"--grpc-method", "--endpoint", "--model-repository", "--profile-export-file", "--async",
-		"--streaming", "--collect-metrics",
-	}, option)
-}
-
-// has reports whether an option was given, by its name with dashes.
-func (c *command) has(name string) bool {
-	_, ok := c.seen[name]
-	return ok
-}
-
-// arg returns the argument that a message about an option points to; -1 where it was not given.
-func (c *command) arg(name string) int {
-	if g, ok := c.seen[name]; ok {
-		return g.at
-	}
-	return -1
-}
-
-// because returns those of the options that were given, as a comment.
-func (c *command) because(options ...string) string {
-	given := slices.DeleteFunc(slices.Clone(options), func(o string) bool { return !c.has(o) })
-	return strings.Join(given, ", ")
-}
-
-var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}]*\}|([A-Za-z_][A-Za-z0-9_]*))`)
-
-// variable warns of a variable that no shell has expanded.
-func (c *command) variable(g given) {
-	found := shellVariable.FindStringSubmatch(g.value)
-	if found == nil {
-		return
-	}
-	name := cmp.Or(found[1], found[2])
-	const outside = "%s; for a value from outside: vars: {%s: {env: %s}}, and ${%[2]s} in its place"
-	text := fmt.Sprintf(outside, found[0], strings.ToLower(name), name)
-	c.literal = append(c.literal, note{g.String(), text})
-	d := c.warn(g.at, codeVariable, "%s: no shell has expanded %s", g, found[0])
-	d.Detail = "a command line in single quotes keeps its variables as they are; " +
-		"--var and `env` of the plan's `vars` set their values"
 }
 
 // span is a range from:to:step.
@@ -163,7 +99,7 @@ type loading struct {
 }
 
 func modeOf(g given) loadMode {
-	if g.name == "" {
+	if len(g.names) == 0 {
 		return modeOld
 	}
 	return loadMode(g.String())

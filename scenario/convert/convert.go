@@ -1,21 +1,22 @@
-// Package convert turns the command lines of older load generators into plans: text with comments,
+// Package convert turns the command lines of other load generators into plans: text with comments,
 // to be read and kept by a person, in which every option is a key, or is named where a plan has no
 // equal.
 //
 //	Split      a command line of a document  →  arguments, as a POSIX shell cuts it
-//	arguments  →  options         as getopt_long: unique prefixes, --name=value, joined short options
-//	options    →  command         typed, by subject; every mistake with its argument
-//	command    →  rules           conflicts of options
+//	settings   a YAML file of a tool         →  arguments, as if they were written out
+//	arguments  →  options         as getopt_long and argparse: unique prefixes, --name=value, joined letters
+//	options    →  command, llm    typed, by subject; every mistake with its argument
+//	command    →  rules           conflicts of options, and what the tool does without one
 //	command    →  plan            the text
+//
+// A tool is a table of options: each with its names, the plan's equal and the function that takes its
+// value. perf_analyzer fills a command; genai-perf, aiperf and vllm bench serve fill an llm.
 //
 // It is not: a runner, a reader of servers, a second decoder of plans (the caller validates the
 // text).
 package convert
 
 import (
-	"os"
-	"slices"
-
 	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -28,14 +29,10 @@ type Options struct {
 	Dir string
 	// Model is the server's description of the model; nil: the server was not asked.
 	Model *Model
-	// Stat and Read look at the files that the command line names; nil: os.Stat, and regular.Read up to
-	// maxRead bytes.
-	Stat func(string) (os.FileInfo, error)
-	Read func(string) ([]byte, error)
 }
 
-// maxRead limits the files that are read, in bytes; larger ones are left to the reader of the plan.
-const maxRead = 1 << 30
+// readFile reads a data file of up to 1 GiB; larger ones are left to the reader of the plan.
+func readFile(name string) ([]byte, error) { return regular.Read(name, 1<<30) }
 
 // Model holds what perf_analyzer asks the server before it sends anything, where the plan depends
 // on it.
@@ -58,9 +55,21 @@ type Converted struct {
 	CSV    string // where the table was to be written (-f); "": nowhere
 	Wide   bool   // with the further columns (--verbose-csv)
 	Export string // where the requests were to be written (--profile-export-file)
+	// Folder holds the files of a tool for language models, whose names are those of Files; Formats are
+	// the formats of output that they need.
+	Folder  string
+	Formats []string
+	Files   []File
+	// Append adds to files of earlier runs. Dated puts the time of the run before the ending of names.
+	Append, Dated bool
+	// places holds the options by their names, for the mistakes that the plan shows.
+	places map[string]place
 	// Usage and Version report that the command line asks for nothing else.
 	Usage, Version bool
 }
+
+// File is one file of a run: its name in the folder of the results, and in the tool's own.
+type File struct{ Result, Name string }
 
 // LineFile is the file name of positions in a command line.
 const LineFile = "command line"
@@ -68,21 +77,8 @@ const LineFile = "command line"
 // PerfAnalyzer converts a command line of perf_analyzer. With an error among the diagnostics there
 // is no plan. Warnings name what the plan cannot express.
 func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
-	if o.Stat == nil {
-		o.Stat = os.Stat
-	}
-	if o.Read == nil {
-		o.Read = func(name string) ([]byte, error) { return regular.Read(name, maxRead) }
-	}
 	c := newCommand(o)
-	list := c.parse()
-	// -i without a value, --input-dta
-	c.doubtful = slices.ContainsFunc(c.diags, func(d source.Diagnostic) bool {
-		return d.Severity == source.Error && (d.Code == codeValue || asked(d.Nearest))
-	})
-	for _, g := range list {
-		c.take(g)
-	}
+	c.read()
 	if c.out.Usage || c.out.Version {
 		return Converted{Line: c.text, Usage: c.out.Usage, Version: c.out.Version}, nil
 	}
@@ -92,6 +88,6 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 	if c.diags.HasErrors() {
 		return Converted{Line: c.text}, c.diags.Sorted()
 	}
-	c.out.Line, c.out.Plan = c.text, c.plan()
+	c.out.Line, c.out.Plan, c.out.places = c.text, c.plan(), c.places()
 	return c.out, c.diags.Sorted()
 }

@@ -21,20 +21,34 @@ type row struct {
 // option is a row with the parts of its synopsis.
 type option struct {
 	row
-	name  string // the long name without dashes; "": it has none
-	short byte   // 0: it has none
-	value string // the name of its value; "": a flag
+	names []string // the long names without dashes
+	short byte     // 0: it has none
+	value string   // the name of its value; "": a flag
+	many  bool     // it takes all values up to the next option, one by one
+	maybe bool     // it takes true or false, or is a flag
+}
+
+// optionsOf returns the options of a table.
+func optionsOf(table []section) (all []option) {
+	for _, s := range table {
+		for _, r := range s.rows {
+			all = append(all, newOption(r))
+		}
+	}
+	return all
 }
 
 func newOption(r row) option {
 	o := option{row: r}
 	for word := range strings.FieldsSeq(r.synopsis) {
+		word, _ = strings.CutSuffix(word, ",")
 		if name, long := strings.CutPrefix(word, "--"); long {
-			o.name = name
+			o.names = append(o.names, name)
 		} else if word[0] == '-' {
 			o.short = word[1]
 		} else {
-			o.value = word
+			o.value, o.many = strings.CutSuffix(word, "...")
+			o.maybe = word[0] == '['
 		}
 	}
 	return o
@@ -42,10 +56,10 @@ func newOption(r row) option {
 
 // String returns the option's name in messages: --percentile, or -m where it has no long name.
 func (o *option) String() string {
-	if o.name == "" {
+	if len(o.names) == 0 {
 		return "-" + string(o.short)
 	}
-	return "--" + o.name
+	return "--" + o.names[0]
 }
 
 // table lists every option of perf_analyzer 2.60, with the hidden and the deprecated ones. Building
@@ -192,9 +206,12 @@ func (c *command) table() []section {
 }
 
 // PerfAnalyzerUsage lists every option with the plan's equal.
-func PerfAnalyzerUsage() string {
+func PerfAnalyzerUsage() string { return usageOf(new(command).table()) }
+
+// usageOf lists the options of a table with the plan's equal.
+func usageOf(table []section) string {
 	var b strings.Builder
-	for _, s := range new(command).table() {
+	for _, s := range table {
 		fmt.Fprintf(&b, "%s\n", s.title)
 		for _, r := range s.rows {
 			fmt.Fprintf(&b, "  %-52s %s\n", r.synopsis, r.plan)

@@ -34,6 +34,9 @@ func writeData(d *draft) {
 		if len(paths) > 1 {
 			files = "[" + strings.Join(paths, ", ") + "]"
 		}
+		if d.target.kind == "torchserve" {
+			from += ": files named in it are relative to it, not to the working folder"
+		}
 		d.add("data: "+flow("file: "+files, "format: perf_analyzer"), from)
 	}
 	if len(paths) > 0 && d.data.dir == "" {
@@ -107,7 +110,7 @@ func messageCommand(c *command) []string {
 	if c.target.kind != "dynamic_grpc" || c.data.dir != "" {
 		return nil
 	}
-	data, err := c.o.Read(c.data.paths[0])
+	data, err := readFile(c.data.paths[0])
 	var file struct {
 		Data []struct {
 			Command string `json:"message_generator"`
@@ -123,11 +126,11 @@ func messageCommand(c *command) []string {
 // oneStream counts the rows of the files where they are one stream; 0: they are several, cannot be
 // read, or do not matter.
 func oneStream(c *command, wanted bool) (rows int64) {
+	if !wanted {
+		return 0
+	}
 	for _, path := range c.data.paths {
-		if info, err := c.o.Stat(path); !wanted || err != nil || !info.Mode().IsRegular() {
-			return 0
-		}
-		text, err := c.o.Read(path)
+		text, err := readFile(path)
 		var file struct {
 			Data []json.RawMessage `json:"data"`
 		}

@@ -203,14 +203,14 @@ func writeSequences(d *draft) {
 		d.idle("as many sequences are live as there are requests in flight", "--num-of-sequences")
 	}
 	const usual = 1<<32 - 1 // the number of ids, and the plan's last one
-	switch from := s.ids.from; {
+	switch from, to := s.ids.from, s.ids.to-1; {
 	case !d.has("--sequence-id-range"):
-	case s.ids.to > 0:
-		members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", from, s.ids.to-1))
-	case from <= usual/2:
+	case to < 0 && from <= usual/2:
 		members = append(members, fmt.Sprintf("ids: {from: %d}", from))
 	default:
-		to := min(uint64(from)+usual-1, math.MaxInt64)
+		if to < 0 {
+			to = int64(min(uint64(from)+usual-1, math.MaxInt64))
+		}
 		members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", from, to))
 	}
 	if s.serial && open {

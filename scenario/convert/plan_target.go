@@ -136,7 +136,7 @@ func writeEndpoint(d *draft) {
 
 // payloadsStream reports whether the first data file has payloads with "stream": true.
 func payloadsStream(c *command) bool {
-	data, err := c.o.Read(c.data.paths[0])
+	data, err := readFile(c.data.paths[0])
 	text := strings.Join(strings.Fields(string(data)), "")
 	return err == nil && strings.Contains(text, `"stream":true`)
 }
@@ -159,6 +159,8 @@ func writeWire(d *draft) {
 	}
 	if r.streaming {
 		d.add("  streaming: true", "--streaming")
+	} else if d.target.kind == "dynamic_grpc" {
+		d.add("  # streaming: true", "for a method that streams; perf_analyzer calls each as one that does")
 	}
 	if shareStreams(d) {
 		d.add("  connections: "+count(d.load.threads),

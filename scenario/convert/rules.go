@@ -22,27 +22,13 @@ func (c *command) rules() {
 	}
 }
 
-// clash reports an option that another one rules out, where broken.
-func (c *command) clash(broken bool, option, with, why string) {
-	if broken {
-		c.fail(c.arg(option), codeClash, "%s does not go with %s", option, with).Detail = why
-	}
-}
-
-// needs reports an option that is missing for another one, where broken.
-func (c *command) needs(broken bool, option, what, why string) {
-	if broken {
-		c.fail(c.arg(option), codeNeeds, "%s needs %s", option, what).Detail = why
-	}
-}
-
 // levels checks the origin of the load and its levels.
 func (c *command) levels() {
 	l, m := &c.load, &c.measure
 	for i, mode := range l.modes {
 		if i > 0 {
 			c.fail(mode.at, codeClash, "%s and %s both say where the load comes from", l.modes[0],
-				mode).Detail = "a command line has one; a plan has a stage for each"
+				mode).Help("a command line has one; a plan has a stage for each")
 		}
 	}
 	c.clash(l.mpi && (l.rate.to != 1 || l.rate.step != 1 || l.concurrency.to != 1 || l.concurrency.step != 1),
@@ -59,7 +45,7 @@ func (c *command) levels() {
 	case !ok:
 	case !l.binary && steps >= language.MaxValues:
 		c.fail(c.arg(option), codeValue, "%s has %.0f levels, a plan's range at most %d", option,
-			steps+1, language.MaxValues).Detail = "use a larger step"
+			steps+1, language.MaxValues).Help("use a larger step")
 	case l.binary && r.to == 0:
 		c.needs(true, search, "an end of the range above 0", "it is the largest value that is tried")
 	case l.binary && m.threshold == 0:
@@ -68,9 +54,9 @@ func (c *command) levels() {
 		c.fail(c.arg(option), codeValue,
 			"%s: the end is below the start, and --binary-search looks between them", option)
 	case r.to == 0 && m.threshold == 0:
-		d := c.fail(c.arg(option), codeNeeds,
-			"the end of %s and --latency-threshold are both 0, so the levels would never end", option)
-		d.Detail = "give the last level, or the latency at which to stop"
+		c.fail(c.arg(option), codeNeeds,
+			"the end of %s and --latency-threshold are both 0, so the levels would never end", option).
+			Help("give the last level, or the latency at which to stop")
 	}
 }
 
@@ -186,7 +172,7 @@ func (c *command) timed() {
 
 // rows counts the rows of a data file; 0 where that is unknown here.
 func (c *command) rows(path string) int {
-	data, err := c.o.Read(path)
+	data, err := readFile(path)
 	if err != nil {
 		return 0 // already reported
 	}

@@ -114,19 +114,21 @@ func plainCommand(words []shellWord) (args []string) {
 	return args
 }
 
-// isProgram reports whether a word is the name of the program, with any path in front.
-func isProgram(word string) bool {
-	return slices.Contains([]string{"perf_analyzer", "perf_client"}, path.Base(word))
-}
+// perfAnalyzerNames are the names of perf_analyzer's program.
+var perfAnalyzerNames = []string{"perf_analyzer", "perf_client"}
+
+// isProgram reports whether a word is one of the names of a program, with any path in front.
+func isProgram(word string, names []string) bool { return slices.Contains(names, path.Base(word)) }
 
 // dropProgram leaves out the program's name and its launcher: docker run …, kubectl exec …, mpiexec
 // …. A line that begins with an option has neither; the value of an option may have the name of the
 // program.
-func dropProgram(args []string) []string {
+func dropProgram(args, names []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args
 	}
-	return args[slices.IndexFunc(args, isProgram)+1:]
+	at := slices.IndexFunc(args, func(a string) bool { return isProgram(a, names) })
+	return args[at+1:]
 }
 
 var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./~-]+$`)

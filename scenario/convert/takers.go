@@ -2,6 +2,7 @@ package convert
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func as(value string, take func(given)) func(given) {
 }
 
 // first keeps the first of an option's values.
-func (c *command) first(take func(given)) func(given) {
+func (c *reader) first(take func(given)) func(given) {
 	return func(g given) {
 		if c.has(g.String()) {
 			c.warn(g.at, codeEffect, "only the first %s counts", g)
@@ -88,11 +89,11 @@ func (l *loading) origin(take func(given)) func(given) {
 const validateWants = "the plan names it all the same; `validate` wants it"
 
 // file takes the path of a file, and warns where there is none.
-func (c *command) file(to *string) func(given) {
+func (c *reader) file(to *string) func(given) {
 	return func(g given) {
 		*to = g.value
-		if info, err := c.o.Stat(g.value); err != nil {
-			c.warn(g.at, codeFile, "%s: there is no file %q here", g, g.value).Detail = validateWants
+		if info, err := os.Stat(g.value); err != nil {
+			c.warn(g.at, codeFile, "%s: there is no file %q here", g, g.value).Help(validateWants)
 		} else if info.IsDir() {
 			c.fail(g.at, codeFile, "%s: %q is a folder, not a file", g, g.value)
 		}
@@ -100,12 +101,12 @@ func (c *command) file(to *string) func(given) {
 }
 
 // folder takes the path of a folder, and warns where there is none.
-func (c *command) folder(to *string, usual string) func(given) {
+func (c *reader) folder(to *string, usual string) func(given) {
 	*to = usual
 	return func(g given) {
 		*to = g.value
-		if info, err := c.o.Stat(g.value); err != nil || !info.IsDir() {
-			c.warn(g.at, codeFile, "%s: there is no folder %q here", g, g.value).Detail = validateWants
+		if info, err := os.Stat(g.value); err != nil || !info.IsDir() {
+			c.warn(g.at, codeFile, "%s: there is no folder %q here", g, g.value).Help(validateWants)
 		}
 	}
 }
@@ -117,15 +118,11 @@ func (g given) wrong(format string, args ...any) *source.Diagnostic {
 
 // malformed reports a value that does not have the form in the option's synopsis.
 func (g given) malformed(format string, args ...any) *source.Diagnostic {
-	d := g.wrong(format, args...)
-	d.Detail = "write " + g.synopsis
-	return d
+	return g.wrong(format, args...).Help("write " + g.synopsis)
 }
 
-func (g given) notAllowed(v string, allowed []string) *source.Diagnostic {
-	d := g.wrong("%q is no value of %s", v, g)
-	d.Allowed, d.Nearest = allowed, source.Nearest(v, allowed)
-	return d
+func (g given) notAllowed(v string, allowed []string) {
+	g.wrong("%q is no value of %s", v, g).Among(source.Nearest(v, allowed), allowed)
 }
 
 // integer reads a whole number, all of it.
@@ -133,7 +130,8 @@ func (g given) integer(text string, least int64) (int64, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
 		d := g.wrong("%s wants a whole number, %q is none", g, text)
-		if f, bad := strconv.ParseFloat(text, 64); bad == nil && f > 0 && f < math.MaxInt32 {
+		f, bad := strconv.ParseFloat(text, 64)
+		if g.line.program == "perf_analyzer" && bad == nil && f > 0 && f < math.MaxInt32 {
 			d.Detail = "perf_analyzer reads " + strconv.Itoa(int(f)) +
 				" and leaves out the rest; write what is meant"
 		} else if strings.Contains(text, ",") {
@@ -267,16 +265,14 @@ func (c *command) takeData(g given) {
 		d.generated = g
 		return
 	}
-	info, err := c.o.Stat(g.value)
+	info, err := os.Stat(g.value)
 	if err != nil {
-		words := []string{"zero", "random"}
-		if near := source.Nearest(g.value, words); near != "" {
-			g.notAllowed(g.value, append(words, "the path of a file or a folder")).Nearest = near
+		if words := []string{"zero", "random"}; source.Nearest(g.value, words) != "" {
+			g.notAllowed(g.value, append(words, "the path of a file or a folder"))
 			return
 		}
-		w := c.warn(g.at, codeFile, "%s: there is no file or folder %q here, so it is taken as a file", g,
-			g.value)
-		w.Detail = validateWants
+		c.warn(g.at, codeFile, "%s: there is no file or folder %q here, so it is taken as a file", g,
+			g.value).Help(validateWants)
 	} else if info.IsDir() && d.dir == "" {
 		d.dir = g.value
 	}
@@ -371,8 +367,8 @@ func (r *requesting) takeHeader(g given) {
 func (r *requesting) takeMethod(g given) {
 	service, method, ok := strings.Cut(g.value, "/")
 	if !ok || service == "" || method == "" || strings.Contains(method, "/") {
-		d := g.wrong("%s: %q is not package.Service/Method", g, g.value)
-		d.Detail = "one slash separates the service from its method"
+		g.wrong("%s: %q is not package.Service/Method", g, g.value).
+			Help("one slash separates the service from its method")
 		return
 	}
 	r.method = g.value

@@ -13,6 +13,8 @@ type Quantity struct {
 	Known     bool
 	V, Lo, Hi float64 // point and confidence bounds, equal without a confidence; an infinite bound is none
 	N, Need   int64   // samples, and samples wanted for this statistic; Need 0: a constant of the plan
+	Worth     int64   // independent samples that tell as much as the N, by which they are judged; 0: N
+	Assumed   bool    // its bounds take samples as independent, as nothing says what they are worth
 	Why       string  // why it is unknown, or has no bounds
 	// Again holds the values on other selections of the same measurement (rounds left out in turn),
 	// which a Judge weighs. All that have any have equally many; nil: the value is the same on
@@ -20,20 +22,40 @@ type Quantity struct {
 	Again []float64
 }
 
-// exactly returns the quantity of a constant.
-func exactly(v float64) Quantity { return Quantity{Known: true, V: v, Lo: v, Hi: v} }
+// Exactly returns a known quantity of n samples, with as many wanted as need says; 0: a constant.
+func Exactly(v float64, n, need int64) Quantity {
+	return Quantity{Known: true, V: v, Lo: v, Hi: v, N: n, Need: need}
+}
 
-// result returns a quantity computed of a and b: bounds as intervals, values on other selections
-// one by one. What leaves the finite numbers is unknown; a bound may be infinite.
-func result(v, lo, hi float64, a, b Quantity, f func(x, y float64) float64) Quantity {
-	if !finite(v) {
+// combine returns f of two quantities, which is monotone in both: its bounds are the least and the
+// greatest value on theirs. What leaves the finite numbers is unknown; a bound may be infinite, and so may a
+// value that is made of an infinite one.
+func combine(a, b Quantity, f func(x, y float64) float64) Quantity {
+	switch {
+	case !a.Known:
+		return a
+	case !b.Known:
+		return b
+	}
+	q := Quantity{Known: true, V: f(a.V, b.V), Again: each(a, b, f), Why: cmp.Or(a.Why, b.Why)}
+	q.Assumed = a.Assumed || b.Assumed
+	if !finite(q.V) && !(math.IsInf(q.V, 1) && (math.IsInf(a.V, 1) || math.IsInf(b.V, 1))) {
 		return Quantity{Why: "the result is not a finite number"}
 	}
-	if math.IsNaN(lo) || math.IsNaN(hi) { // of two without a bound
-		lo, hi = math.Inf(-1), math.Inf(1)
-	}
-	q := Quantity{Known: true, V: v, Lo: lo, Hi: hi, Again: each(a, b, f), Why: cmp.Or(a.Why, b.Why)}
 	q.N, q.Need = samples(a, b)
+	q.Lo, q.Hi = math.Inf(1), math.Inf(-1)
+	for _, x := range [...]float64{a.Lo, a.Hi} {
+		for _, y := range [...]float64{b.Lo, b.Hi} {
+			corner := f(x, y)
+			if math.IsNaN(corner) && (x == 0 || y == 0) {
+				corner = 0 // 0 times an infinite bound
+			}
+			q.Lo, q.Hi = min(q.Lo, corner), max(q.Hi, corner)
+		}
+	}
+	if math.IsNaN(q.Lo) { // of two without a bound
+		q.Lo, q.Hi = math.Inf(-1), math.Inf(1)
+	}
 	return q
 }
 
@@ -75,100 +97,56 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func samples(a, b Quantity) (n, need int64) {
 	switch {
 	case a.Need == 0:
-		return b.N, b.Need
+		return b.judged(), b.Need
 	case b.Need == 0:
-		return a.N, a.Need
-	case b.Need > b.N && b.Need-b.N > a.Need-a.N:
-		return b.N, b.Need
+		return a.judged(), a.Need
+	case b.Need > b.judged() && b.Need-b.judged() > a.Need-a.judged():
+		return b.judged(), b.Need
 	}
-	return a.N, a.Need
+	return a.judged(), a.Need
 }
 
-// both returns the first operand that is unknown.
-func both(a, b Quantity) (unknown Quantity, ok bool) {
-	if !a.Known {
-		return a, false
-	}
-	return b, b.Known
-}
-
-// rising returns f of two quantities; f rises in both, so bounds of the operands give those of the
-// result.
-func rising(a, b Quantity, f func(x, y float64) float64) Quantity {
-	if u, ok := both(a, b); !ok {
-		return u
-	}
-	return result(f(a.V, b.V), f(a.Lo, b.Lo), f(a.Hi, b.Hi), a, b, f)
-}
+// judged returns the number of samples by which a quantity is judged.
+func (q Quantity) judged() int64 { return cmp.Or(q.Worth, q.N) }
 
 func add(a, b Quantity) Quantity {
-	return rising(a, b, func(x, y float64) float64 { return x + y })
+	return combine(a, b, func(x, y float64) float64 { return x + y })
 }
 
-func subtract(a, b Quantity) Quantity { return add(a, negate(b)) }
-
-func negate(a Quantity) Quantity {
-	a.V, a.Lo, a.Hi = -a.V, -a.Hi, -a.Lo
-	a.Again = each(a, a, func(x, _ float64) float64 { return -x })
-	return a
+func subtract(a, b Quantity) Quantity {
+	return combine(a, b, func(x, y float64) float64 { return x - y })
 }
+
+func negate(a Quantity) Quantity { return subtract(Exactly(0, 0, 0), a) }
 
 func multiply(a, b Quantity) Quantity {
-	if u, ok := both(a, b); !ok {
-		return u
-	}
-	lo, hi := spread(times(a.Lo, b.Lo), times(a.Lo, b.Hi), times(a.Hi, b.Lo), times(a.Hi, b.Hi))
-	return result(a.V*b.V, lo, hi, a, b, func(x, y float64) float64 { return x * y })
-}
-
-// times returns the product of two bounds, which is 0 where one is 0 and the other infinite.
-func times(a, b float64) float64 {
-	if a == 0 || b == 0 {
-		return 0
-	}
-	return a * b
-}
-
-// spread returns the least and the greatest of four numbers; NaN where one is.
-func spread(a, b, c, d float64) (lo, hi float64) {
-	return min(a, b, c, d), max(a, b, c, d)
+	return combine(a, b, func(x, y float64) float64 { return x * y })
 }
 
 func divide(a, b Quantity) Quantity {
-	if u, ok := both(a, b); !ok {
-		return u
-	}
-	if b.V == 0 {
+	if a.Known && b.Known && b.V == 0 {
 		return Quantity{Why: "division by zero"}
 	}
-	over := func(x, y float64) float64 { return x / y }
-	if b.Lo <= 0 && b.Hi >= 0 {
-		q := result(a.V/b.V, math.Inf(-1), math.Inf(1), a, b, over)
+	q := combine(a, b, func(x, y float64) float64 { return x / y })
+	if q.Known && b.Lo <= 0 && b.Hi >= 0 {
+		q.Lo, q.Hi = math.Inf(-1), math.Inf(1)
 		q.Why = cmp.Or(q.Why, "the divisor may be zero within its confidence bounds")
-		return q
 	}
-	lo, hi := spread(a.Lo/b.Lo, a.Lo/b.Hi, a.Hi/b.Lo, a.Hi/b.Hi)
-	return result(a.V/b.V, lo, hi, a, b, over)
+	return q
 }
 
-func smaller(a, b Quantity) Quantity { return rising(a, b, math.Min) }
+func smaller(a, b Quantity) Quantity { return combine(a, b, math.Min) }
 
-func larger(a, b Quantity) Quantity { return rising(a, b, math.Max) }
+func larger(a, b Quantity) Quantity { return combine(a, b, math.Max) }
 
 func absolute(a Quantity) Quantity {
-	switch {
-	case a.Lo >= 0:
-	case a.Hi <= 0:
-		a.V, a.Lo, a.Hi = -a.V, -a.Hi, -a.Lo
-	default:
-		a.V, a.Lo, a.Hi = math.Abs(a.V), 0, math.Max(-a.Lo, a.Hi)
-	}
-	a.Again = each(a, a, func(x, _ float64) float64 { return math.Abs(x) })
-	return a
+	q := larger(a, negate(a))
+	q.Lo = max(q.Lo, 0)
+	return q
 }
 
-// clean makes a quantity of Values safe to compute with: only a finite value within its bounds is
-// known, and only a constant of the plan needs no sample.
+// clean makes a quantity of Values safe to compute with: only a finite value within its bounds, or one that is
+// larger than all, is known, and only a constant of the plan needs no sample.
 func clean(q Quantity) Quantity {
 	if q.Lo == 0 && q.Hi == 0 { // not set
 		q.Lo, q.Hi = q.V, q.V
@@ -177,7 +155,7 @@ func clean(q Quantity) Quantity {
 	switch {
 	case !q.Known:
 		q.Why = cmp.Or(q.Why, "no data")
-	case !finite(q.V) || math.IsNaN(q.Lo) || math.IsNaN(q.Hi):
+	case !finite(q.V) && !math.IsInf(q.V, 1) || math.IsNaN(q.Lo) || math.IsNaN(q.Hi):
 		q.Why = "not a finite number"
 	case q.Lo > q.V || q.Hi < q.V:
 		q.Why = "the confidence bounds do not hold the value"

@@ -20,7 +20,6 @@ type operand struct {
 	literal  bool    // one literal or variable of the plan
 	constant bool    // made of literals alone
 	value    float64 // of a literal or constant
-	negated  bool    // begins with a not that has no condition after it
 }
 
 // checker walks the tree once, bottom up: it refuses other languages, resolves names,
@@ -40,34 +39,20 @@ func place(n ast.Node) span {
 	return span{l.From, l.To}
 }
 
-// refuse reports a mistake at an operand, whose kind is unknown from then on.
-func (c *checker) refuse(o operand, code, summary, detail string) operand {
-	c.mistake(o.span, code, summary, detail)
-	o.kind = 0
-	return o
-}
-
-func (c *checker) reject(o operand, d source.Diagnostic) operand {
-	c.problem(o.span, d)
-	o.kind = 0
-	return o
-}
-
 // root checks the whole: it must be a condition, or one quantity that is measured.
-func (c *checker) root(o operand) operand {
-	whole := at(span{c.tokens[0].from, c.tokens[len(c.tokens)-1].to})
+func (c *checker) root(o operand) {
+	whole := span{c.tokens[0].from, c.tokens[len(c.tokens)-1].to}
 	switch {
 	case o.kind == 0:
 	case o.refs == 0:
-		c.refuse(whole, codeConstant, "this reads no metric: it says nothing about the run", "")
+		c.mistake(whole, codeConstant, "this reads no metric: it says nothing about the run", "")
 	case c.condition && o.kind != truth:
-		c.refuse(whole, codeResult, "this is "+o.kind.an()+", not a condition",
-			"compare it with a limit, such as "+c.part(whole.span)+" < "+example(o.kind))
+		c.mistake(whole, codeResult, "this is "+o.kind.an()+", not a condition",
+			"compare it with a limit, such as "+c.part(whole)+" < "+example(o.kind))
 	case !c.condition && o.kind == truth:
-		c.refuse(whole, codeResult, "this is a condition, not a quantity",
+		c.mistake(whole, codeResult, "this is a condition, not a quantity",
 			"name a metric, such as latency.p95")
 	}
-	return o
 }
 
 func (c *checker) walk(n ast.Node) operand {
@@ -75,7 +60,7 @@ func (c *checker) walk(n ast.Node) operand {
 	case *ast.IdentifierNode, *ast.StringNode:
 		return c.leaf(n)
 	case *ast.MemberNode:
-		return c.chain(n)
+		return c.member(n)
 	case *ast.CallNode:
 		return c.call(n)
 	case *ast.UnaryNode:
@@ -86,10 +71,10 @@ func (c *checker) walk(n ast.Node) operand {
 		}
 		return c.binary(n)
 	}
-	return c.refuse(at(place(n)), codeSyntax, "this is not part of the language", "")
+	return c.mistake(place(n), codeSyntax, "this is not part of the language", "")
 }
 
-// leaf is a literal, a variable, or a name without a dot.
+// leaf is a literal, a variable or a metric.
 func (c *checker) leaf(n ast.Node) operand {
 	o := at(place(n))
 	i := c.tokenAt(o.from)
@@ -99,24 +84,34 @@ func (c *checker) leaf(n ast.Node) operand {
 	case variableToken:
 		return c.variable(o)
 	case textToken:
-		return c.refuse(o, codeSyntax, "a text is not allowed here",
+		return c.mistake(o.span, codeSyntax, "a text is not allowed here",
 			`texts name stages: stage("id").latency.p99`)
-	case nameToken, symbolToken:
-	}
-	if i > 1 && c.tokens[i-1].is("/") && c.tokens[i-2].kind == literalToken { // 200 / s
-		rate := at(span{c.tokens[i-2].from, o.to})
-		if meant := nearestLiteral(c.part(rate.span)); meant != "" {
-			return c.reject(rate, source.Diagnostic{
-				Code: codeLiteral, Summary: "a rate has no space after its /", Nearest: meant,
-			})
+	default:
+		if i > 1 && c.tokens[i-1].is("/") && c.tokens[i-2].kind == literalToken && // 200 / s
+			c.offered(span{c.tokens[i-2].from, o.to}, codeLiteral, "a rate has no space after its /", "") {
+			return o
 		}
+		return c.metric(o, t.segments)
 	}
-	return c.chain(n)
+}
+
+// member refuses a part of something that has none: (latency).p99, 5ms.p99.
+func (c *checker) member(n *ast.MemberNode) operand {
+	o := at(span{place(n.Node).from, place(n).to})
+	base, property := c.tokens[c.tokenAt(o.from)], c.tokens[c.tokenAt(place(n).from)]
+	if base.segments != nil && property.segments != nil {
+		return c.mistake(o.span, codeSyntax, "brackets do not belong into a name", "")
+	}
+	inner := c.walk(n.Node)
+	if o.from = inner.from; inner.kind == 0 {
+		return o
+	}
+	return c.mistake(c.balanced(o.span), codeSyntax, "only stages and metrics have parts", "")
 }
 
 func constant(o operand, dim metric.Dim, v float64) operand {
 	o.kind, o.literal, o.constant, o.value = kind(dim), true, true, v
-	q := exactly(v)
+	q := Exactly(v, 0, 0)
 	o.quantity = func(*run) Quantity { return q }
 	return o
 }
@@ -127,16 +122,16 @@ func (c *checker) variable(o operand) operand {
 	literal, typ, err := c.scope.Variable(name)
 	if err != nil {
 		d, _ := nameMistake(err, codeVariable)
-		return c.reject(o, d)
+		return c.problem(o.span, d)
 	}
 	if typ == "text" || typ == "bool" {
-		return c.refuse(o, codeText, "${"+name+"} is a "+typ+", which cannot be used in an expression",
-			"an operand is a number, duration, rate, ratio, size or power; "+
+		return c.mistake(o.span, codeText, "${"+name+"} is a "+typ+", which cannot be used in an expression",
+			"an operand is a number, duration, rate, ratio, size, power or energy; "+
 				"give the variable such a type and value")
 	}
 	dim, v, ok := Literal(literal)
 	if !ok {
-		return c.refuse(o, codeText, "the value of ${"+name+"} is not one literal",
+		return c.mistake(o.span, codeText, "the value of ${"+name+"} is not one literal",
 			"it may be secret, so it is not shown here")
 	}
 	return constant(o, dim, v)
@@ -150,62 +145,58 @@ func (c *checker) variableName(o operand) string {
 // unary is -x or not x.
 func (c *checker) unary(n *ast.UnaryNode) operand {
 	o, x := at(place(n)), c.walk(n.Node)
-	if n.Operator != "not" {
-		x = c.negation(x)
-	}
 	o.to = c.balanced(span{o.from, x.to}).to
-	if x.kind == 0 {
+	switch r, ok := ruleOf(n.Operator, x.kind, 0); {
+	case x.kind == 0:
 		return o
-	}
-	if n.Operator == "+" {
-		return c.refuse(o, codeSyntax, "a number has no + before it", "")
-	}
-	if r, ok := ruleOf(n.Operator, x.kind, 0); ok {
+	case n.Operator == "+":
+		return c.mistake(o.span, codeSyntax, "a number has no + before it", "")
+	case ok:
 		o = apply(o, n.Operator, r, x)
 		o.literal, o.value = x.literal, -x.value
 		return o
+	case n.Operator == "not":
+		return c.mistake(o.span, codeType, "not needs a condition; this is "+x.kind.an(), "write not (a < b)")
 	}
-	if n.Operator == "not" {
-		o.negated, o.kind = true, x.kind // a comparison around it offers more
-		return o
-	}
-	return c.refuse(o, codeType, n.Operator+" needs a number or a quantity; this is "+x.kind.an(), "")
+	return c.mistake(o.span, codeType, n.Operator+" needs a number or a quantity; this is "+x.kind.an(), "")
 }
 
-// negation refuses a not before something that is no condition.
-func (c *checker) negation(o operand) operand {
-	if !o.negated {
-		return o
+// negated returns the operand of a not that n is, and its place; else n.
+func negated(n ast.Node) (operand ast.Node, not span, is bool) {
+	if u, ok := n.(*ast.UnaryNode); ok && u.Operator == "not" {
+		return u.Node, place(u), true
 	}
-	o.negated = false
-	return c.refuse(o, codeType, "not needs a condition; this is "+o.kind.an(), "write not (a < b)")
+	return n, span{}, false
 }
 
 func (c *checker) binary(n *ast.BinaryNode) operand {
-	op, l, r := n.Operator, c.walk(n.Left), c.negation(c.walk(n.Right))
-	o := at(c.balanced(span{l.from, r.to}))
-	if l.negated && l.kind != 0 && r.kind != 0 && isComparison(op) {
-		inner := strings.TrimSpace(c.part(span{l.from + len("not"), o.to}))
-		return c.refuse(o, codeType, "not needs a condition", "write not ("+inner+")")
+	op, left := n.Operator, n.Left
+	inner, not, early := negated(left) // not a < b
+	if early = early && isComparison(op); early {
+		left = inner
 	}
-	if l = c.negation(l); l.kind == 0 || r.kind == 0 {
-		return o
+	l, r := c.walk(left), c.walk(n.Right)
+	o := at(c.balanced(span{l.from, r.to}))
+	if early {
+		o.span = c.balanced(span{not.from, r.to})
 	}
 	row, ok := ruleOf(op, l.kind, r.kind)
-	if !ok {
+	switch {
+	case l.kind == 0 || r.kind == 0:
+	case early && l.kind != truth:
+		return c.mistake(o.span, codeType, "not needs a condition",
+			"write not ("+strings.TrimSpace(c.part(span{not.to, o.to}))+")")
+	case !ok:
 		return c.mismatch(op, o, l, r)
-	}
-	if c.bareNumber(op, l, r) {
-		return o
-	}
-	if isComparison(op) {
+	case c.bareNumber(op, l, r):
+	case isComparison(op):
 		return c.comparison(o, op, row, l, r)
-	}
-	if op == "/" && r.constant && r.value == 0 {
+	case op == "/" && r.constant && r.value == 0:
 		c.mistake(r.span, codeConstant, "this divides by zero: it never has a value", "")
-		return o
+	default:
+		return apply(o, op, row, l, r)
 	}
-	return apply(o, op, row, l, r)
+	return o
 }
 
 // balanced widens a span over the other halves of the brackets that it cuts apart.
@@ -260,24 +251,17 @@ func (c *checker) comparisons(n *ast.BinaryNode) []*ast.BinaryNode {
 
 // chained refuses a < b < c and offers a < b and b < c.
 func (c *checker) chained(list []*ast.BinaryNode) operand {
-	first := c.walk(list[0].Left)
-	if first.negated {
-		first.from += len("not")
-	}
-	o := at(c.balanced(span{first.from, place(list[0]).from}))
-	parts, from := make([]string, 0, len(list)+1), o.from
+	first, _, _ := negated(list[0].Left)
+	o := at(c.balanced(span{c.walk(first).from, place(list[0]).from}))
+	from := o.from
+	offer := make([]string, 0, len(list))
 	for _, n := range list {
 		operator := place(n)
-		parts = append(parts, strings.TrimSpace(c.part(span{from, operator.from})))
+		o.to = c.balanced(span{operator.to, c.walk(n.Right).to}).to
+		offer = append(offer, strings.TrimSpace(c.part(span{from, o.to})))
 		from = operator.to
-		o.to = c.balanced(span{from, c.walk(n.Right).to}).to
 	}
-	parts = append(parts, strings.TrimSpace(c.part(span{from, o.to})))
-	offer := make([]string, 0, len(list))
-	for i, n := range list {
-		offer = append(offer, parts[i]+" "+n.Operator+" "+parts[i+1])
-	}
-	c.refuse(at(place(list[1])), codeChained, "comparisons cannot be chained",
+	c.mistake(place(list[1]), codeChained, "comparisons cannot be chained",
 		"write "+strings.Join(offer, " and "))
 	return o
 }
@@ -285,12 +269,12 @@ func (c *checker) chained(list []*ast.BinaryNode) operand {
 // comparison makes a truth that knows its texts. The side that is measured comes first.
 func (c *checker) comparison(o operand, op string, row rule, l, r operand) operand {
 	if l.refs+r.refs == 0 {
-		return c.refuse(o, codeConstant, "this compares two constants: it says nothing about the run",
+		return c.mistake(o.span, codeConstant, "this compares two constants: it says nothing about the run",
 			"one side must be a metric, such as latency.p99")
 	}
 	o.kind, o.refs = truth, l.refs+r.refs
 	if l.refs == 0 {
-		l, r, op = r, l, turned(op)
+		l, r, op = r, l, turned[op]
 	}
 	t := Truth{Op: op, Dim: row.shown, What: c.written(l), Against: c.written(r)}
 	if l.ref >= 0 && r.constant {
@@ -314,18 +298,18 @@ func (c *checker) vacuous(o operand, leaf metric.Leaf, op string, limit float64)
 	if leaf.Row.OfErrors() && op == "<=" && limit == most {
 		return // how a plan allows any number of errors
 	}
-	d := source.Diagnostic{Severity: source.Warning, Code: codeVacuous, Summary: "this is always true"}
-	switch Decide(op, Quantity{Lo: least, Hi: most}, exactly(limit)) {
+	when, outside := "always", "negative"
+	switch Decide(op, Quantity{Lo: least, Hi: most}, Exactly(limit, 0, 0)) {
 	case 0:
 		return
 	case -1:
-		d.Summary = "this is never true"
+		when = "never"
 	}
-	d.Detail = leaf.String() + " is never negative"
 	if limit > least {
-		d.Detail = leaf.String() + " is never above 100%"
+		outside = "above 100%"
 	}
-	c.problem(o.span, d)
+	c.problem(o.span, source.Warnf(codeVacuous, "this is %s true", when).
+		Help(leaf.String()+" is never "+outside))
 }
 
 // apply makes o the result of an operator or function.

@@ -83,7 +83,8 @@ func (s looseScope) Resolve(at Place, path string) (metric.Leaf, error) {
 	if err := s.Has(at, path); err != nil {
 		return metric.Leaf{}, err
 	}
-	if strings.HasPrefix(path, "server.") || at.Model != "" || path == metric.CapacityRow(metric.Rate).Name {
+	if strings.HasPrefix(path, "server.") || at.Model != "" || path == metric.Capacity ||
+		path == metric.Best {
 		return metric.Leaf{}, errOpen
 	}
 	return Find(s.catalogue, path)
@@ -101,8 +102,8 @@ func compile(t source.Text, scope Scope, condition bool) (p *Program, ds source.
 		}
 	}()
 	if len(t.Text) > maxBytes {
-		summary := fmt.Sprintf("an expression has at most %d bytes, this has %d", maxBytes, len(t.Text))
-		r.mistake(span{0, 1}, codeTooLong, summary, "")
+		r.problem(span{0, 1}, source.Errorf(codeTooLong,
+			"an expression has at most %d bytes, this has %d", maxBytes, len(t.Text)))
 		return nil, r.found
 	}
 	s := scanner{report: r}
@@ -113,7 +114,8 @@ func compile(t source.Text, scope Scope, condition bool) (p *Program, ds source.
 		return nil, parsed.found.Sorted()
 	}
 	c := checker{parser: parsed, scope: scope, condition: condition}
-	root := c.root(c.negation(c.walk(tree)))
+	root := c.walk(tree)
+	c.root(root)
 	if ds = c.found.Sorted(); ds.HasErrors() {
 		return nil, ds
 	}
@@ -133,41 +135,15 @@ type report struct {
 // part returns the characters of a span.
 func (r *report) part(s span) string { return string(r.text[s.from:s.to]) }
 
-// problem reports d at a span of the text, as an error unless d says otherwise.
-func (r *report) problem(s span, d source.Diagnostic) {
-	if d.Severity == "" {
-		d.Severity = source.Error
-	}
-	if d.Detail == "" {
-		d.Detail = r.yamlReason(d.Summary)
-	}
-	d.Path, d.Pos, d.Width = r.source.Path, r.source.At(s.from), max(0, s.to-s.from)
-	r.found = append(r.found, d)
+// problem reports d at a span of the text, and returns an operand of unknown kind there.
+func (r *report) problem(s span, d *source.Diagnostic) operand {
+	r.found = append(r.found, d.At(r.source.Path, r.source.At(s.from), max(0, s.to-s.from)))
+	return at(s)
 }
 
 // mistake reports an error that has no more than a summary and a detail.
-func (r *report) mistake(s span, code, summary, detail string) {
-	r.problem(s, source.Diagnostic{Code: code, Summary: summary, Detail: detail})
-}
-
-// Summaries of mistakes that YAML may be the reason of.
-const (
-	atEnd       = "something is missing at the end"
-	neverClosed = "this ( is never closed"
-	neverOpened = "this ) was never opened"
-)
-
-// yamlReason returns how YAML cut the text, where that explains the mistake.
-func (r *report) yamlReason(summary string) string {
-	n := r.source.Node
-	switch {
-	case n == nil || n.Quoted || n.Block:
-	case summary == atEnd && n.Comment != "":
-		return "in YAML a # after a space begins a comment: write the whole text in quotes"
-	case (summary == neverClosed || summary == neverOpened) && !strings.Contains(r.source.Text, ","):
-		return "inside { } and [ ] a comma ends a text: write the whole text in quotes"
-	}
-	return ""
+func (r *report) mistake(s span, code, summary, detail string) operand {
+	return r.problem(s, source.Errorf(code, "%s", summary).Help(detail))
 }
 
 // Program is a compiled expression. It is safe for concurrent use.
@@ -185,23 +161,18 @@ type run struct {
 	judge   Judge      // nil: comparisons are decided by bounds
 }
 
-// Truth judges the expression on values.
+// Truth judges a condition on values.
 func (p *Program) Truth(v Values) (t Truth) {
-	fail := func(format string, args ...any) Truth {
-		return Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf(format, args...)}
-	}
 	defer func() {
 		if r := recover(); r != nil {
-			t = fail("evaluating %s: %v", p.Text, r)
+			err := fmt.Errorf("evaluating %s: %v", p.Text, r)
+			t = Truth{Why: "the expression could not be evaluated", Err: err}
 		}
 	}()
-	if p.whole.truth == nil {
-		return fail("%s is %s, not a condition", p.Text, p.whole.kind.an())
-	}
 	return p.whole.truth(p.run(v))
 }
 
-// Quantity computes the expression on values; the dimension is known even where the quantity is not.
+// Quantity computes a quantity on values; the dimension is known even where the quantity is not.
 func (p *Program) Quantity(v Values) (q Quantity, dim metric.Dim) {
 	dim = metric.Dim(p.whole.kind)
 	defer func() {
@@ -209,9 +180,6 @@ func (p *Program) Quantity(v Values) (q Quantity, dim metric.Dim) {
 			q = Quantity{Why: fmt.Sprintf("evaluating %s: %v", p.Text, r)}
 		}
 	}()
-	if p.whole.quantity == nil {
-		return Quantity{Why: p.Text + " is " + p.whole.kind.an() + ", not a quantity"}, dim
-	}
 	return p.whole.quantity(p.run(v)), dim
 }
 

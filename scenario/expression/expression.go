@@ -8,7 +8,8 @@
 // plan:
 //
 //	text ─ scan ──► tokens: literals with units, names, operators; symbols of other languages are refused
-//	     ─ parse ─► expr-lang's tree, of a mask of the text: names and literals are none of its words
+//	     ─ join ──► one token of each metric: stage("id").latency.p99
+//	     ─ parse ─► expr-lang's tree, of a mask of the text: metrics and literals are none of its words
 //	     ─ check ─► names resolved by the Scope, operators chosen by ruleOf, a function of each part
 //
 // Of expr-lang it takes the parser only. A program is the function that check made: compiling costs
@@ -26,9 +27,9 @@
 //	operand    = literal | "${" name "}" | metric | "(" expression ")" | call
 //	call       = ( "min" | "max" ) "(" sum "," sum { "," sum } ")" | "abs" "(" sum ")"
 //	metric     = place ( name { "." name } | "scrape" "(" text ")" "." name )
-//	place      = [ "baseline" "." ] [ "stage" "(" text ")" "." ] [ "phase" "(" text ")" "." ]
+//	place      = [ "baseline" "." ] [ "stage" "(" text ")" "." ] [ ( "phase" "(" text ")" | "steady" ) "." ]
 //	             [ "mix" "(" text ")" "." ] [ "model" "(" text ")" "." ]
-//	literal    = decimal | duration | rate | ratio | size | power
+//	literal    = decimal | duration | rate | ratio | size | power | energy
 //
 // One difference to the tree of expr-lang, in which not binds tighter than a comparison: `not a <
 // b` is an error that offers `not (a < b)`, so that no reader has to know.

@@ -34,10 +34,8 @@ func newScope(t testing.TB) testScope {
 func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
 	node := at.Node
 	if stages := []string{"a", "sweep[concurrency=1]"}; node != "" && node != stages[0] && node != stages[1] {
-		return metric.Leaf{}, &NameError{
-			Summary: "there is no stage " + node, Code: "unknown-name", Part: InStage, Allowed: stages,
-			Nearest: source.Nearest(node, stages),
-		}
+		return metric.Leaf{}, &NameError{source.Errorf("unknown-name", "there is no stage %s", node).
+			Among(source.Nearest(node, stages), stages), InStage}
 	}
 	for _, part := range []struct {
 		name  string
@@ -45,10 +43,10 @@ func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
 		known string
 	}{{at.Phase, InPhase, "spike"}, {at.Mix, InMix, "sql"}, {at.Model, InModel, "detect"}} {
 		if part.name != "" && part.name != part.known {
+			known := []string{part.known}
 			return metric.Leaf{}, &NameError{
-				Summary: fmt.Sprintf("there is no %s %s", part.part, part.name), Part: part.part,
-				Code:    "unknown-name",
-				Allowed: []string{part.known}, Nearest: source.Nearest(part.name, []string{part.known}),
+				source.Errorf("unknown-name", "there is no %s %s", part.part, part.name).
+					Among(source.Nearest(part.name, known), known), part.part,
 			}
 		}
 	}

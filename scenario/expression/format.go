@@ -27,51 +27,40 @@ func FormatApart(d metric.Dim, a, b float64) (string, string) {
 }
 
 func format(d metric.Dim, v float64, n int) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	switch {
+	case math.IsInf(v, 1):
+		return "infinite"
+	case math.IsNaN(v) || math.IsInf(v, -1):
 		return "no data"
 	}
-	switch d {
-	case metric.Duration:
-		scale, unit := durationScale(v)
-		return decimal(v*scale, n) + " " + unit
-	case metric.Rate:
-		return decimal(v, n) + "/s"
-	case metric.Ratio:
-		return decimal(v*100, n) + " %"
-	case metric.Bytes:
-		scale, unit := bytesScale(v)
-		return decimal(v/scale, n) + " " + unit
-	case metric.Power:
-		return decimal(v, n) + " W"
-	case metric.Count, metric.Number:
+	size := math.Abs(v)
+	if v == 0 {
+		size = 1e-3 // of a duration: 0 ms
+	}
+	for _, u := range shownUnits[d] {
+		if size < u.below {
+			return decimal(v*u.factor, n) + u.suffix
+		}
 	}
 	return decimal(v, n)
 }
 
-func durationScale(v float64) (scale float64, unit string) {
-	switch v = math.Abs(v); {
-	case v == 0:
-		return 1e3, "ms"
-	case v < 1e-6:
-		return 1e9, "ns"
-	case v < 1e-3:
-		return 1e6, "µs"
-	case v < 1:
-		return 1e3, "ms"
-	}
-	return 1, "s"
-}
-
-func bytesScale(v float64) (scale float64, unit string) {
-	switch v = math.Abs(v); {
-	case v < 1<<10:
-		return 1, "B"
-	case v < 1<<20:
-		return 1 << 10, "KiB"
-	case v < 1<<30:
-		return 1 << 20, "MiB"
-	}
-	return 1 << 30, "GiB"
+// shownUnits lists the units in which values of a dimension are shown: each those below a limit.
+var shownUnits = map[metric.Dim][]struct {
+	below, factor float64
+	suffix        string
+}{
+	metric.Duration: {{1e-6, 1e9, " ns"}, {1e-3, 1e6, " µs"}, {1, 1e3, " ms"}, {math.Inf(1), 1, " s"}},
+	metric.Rate:     {{math.Inf(1), 1, "/s"}},
+	metric.Ratio:    {{math.Inf(1), 100, " %"}},
+	metric.Bytes: {
+		{1 << 10, 1, " B"},
+		{1 << 20, 1.0 / (1 << 10), " KiB"},
+		{1 << 30, 1.0 / (1 << 20), " MiB"},
+		{math.Inf(1), 1.0 / (1 << 30), " GiB"},
+	},
+	metric.Power:  {{math.Inf(1), 1, " W"}},
+	metric.Energy: {{1, 1e3, " mJ"}, {math.Inf(1), 1, " J"}},
 }
 
 // decimal writes v with n significant digits, more where it has more before the point, and no zeros

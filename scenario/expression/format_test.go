@@ -42,7 +42,8 @@ func TestFormat(t *testing.T) {
 		{metric.Number, 1.23456, "1.235"},
 		{metric.Number, math.Copysign(0, -1), "0"},
 		{metric.Duration, math.NaN(), "no data"},
-		{metric.Rate, math.Inf(1), "no data"},
+		{metric.Rate, math.Inf(1), "infinite"},
+		{metric.Rate, math.Inf(-1), "no data"},
 	} {
 		if got := Format(row.dim, row.v); got != row.want {
 			t.Errorf("Format(%s, %v) = %q, want %q", row.dim, row.v, got, row.want)

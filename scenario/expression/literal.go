@@ -2,6 +2,7 @@ package expression
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,71 +18,34 @@ import (
 //	ratio    = decimal *" " "%"
 //	size     = decimal *" " ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
 //	power    = decimal *" " ( "mW" | "W" | "kW" )
+//	energy   = decimal *" " ( "mJ" | "J" | "kJ" )
 //	decimal  = 1*digit [ "." 1*digit ] [ "e" [ "+" | "-" ] 1*digit ]
 
-// unitOf returns the dimension of a unit and its size in base units; 0 for a word that is no unit.
-func unitOf(word string) (metric.Dim, float64) {
-	switch word {
-	case "ns":
-		return metric.Duration, 1e-9
-	case "us", "µs", "μs":
-		return metric.Duration, 1e-6
-	case "ms":
-		return metric.Duration, 1e-3
-	case "s":
-		return metric.Duration, 1
-	case "m", "min":
-		return metric.Duration, 60
-	case "h":
-		return metric.Duration, 3600
-	case "B":
-		return metric.Bytes, 1
-	case "kB", "KB":
-		return metric.Bytes, 1e3
-	case "MB":
-		return metric.Bytes, 1e6
-	case "GB":
-		return metric.Bytes, 1e9
-	case "KiB":
-		return metric.Bytes, 1 << 10
-	case "MiB":
-		return metric.Bytes, 1 << 20
-	case "GiB":
-		return metric.Bytes, 1 << 30
-	case "mW":
-		return metric.Power, 1e-3
-	case "W":
-		return metric.Power, 1
-	case "kW":
-		return metric.Power, 1e3
-	}
-	return 0, 0
+// unit is a unit of literals.
+type unit struct {
+	dim  metric.Dim
+	size float64 // in base units
+}
+
+var unitOf = map[string]unit{
+	"ns": {metric.Duration, 1e-9}, "ms": {metric.Duration, 1e-3},
+	"us": {metric.Duration, 1e-6}, "µs": {metric.Duration, 1e-6}, "μs": {metric.Duration, 1e-6},
+	"s": {metric.Duration, 1}, "h": {metric.Duration, 3600},
+	"m": {metric.Duration, 60}, "min": {metric.Duration, 60},
+	"B": {metric.Bytes, 1}, "kB": {metric.Bytes, 1e3}, "KB": {metric.Bytes, 1e3},
+	"MB": {metric.Bytes, 1e6}, "GB": {metric.Bytes, 1e9},
+	"KiB": {metric.Bytes, 1 << 10}, "MiB": {metric.Bytes, 1 << 20}, "GiB": {metric.Bytes, 1 << 30},
+	"mW": {metric.Power, 1e-3}, "W": {metric.Power, 1}, "kW": {metric.Power, 1e3},
+	"mJ": {metric.Energy, 1e-3}, "J": {metric.Energy, 1}, "kJ": {metric.Energy, 1e3},
 }
 
 // units lists the words that are offered where a unit is unknown.
 func units() []string {
-	return strings.Fields("ns us ms s m min h B kB MB GB KiB MiB GiB mW W kW")
+	return strings.Fields("ns us ms s m min h B kB MB GB KiB MiB GiB mW W kW mJ J kJ")
 }
 
-// perUnit returns the seconds of the time that a rate is per, and of words that are near it the
-// unit to write.
-func perUnit(word string) (seconds float64, nearest string) {
-	switch word {
-	case "s":
-		return 1, ""
-	case "min":
-		return 60, ""
-	case "h":
-		return 3600, ""
-	case "sec", "second", "seconds":
-		return 0, "s"
-	case "m", "minute", "minutes":
-		return 0, "min"
-	case "hour", "hours":
-		return 0, "h"
-	}
-	return 0, ""
-}
+// rateUnits lists the times that a rate may be per.
+func rateUnits() []string { return []string{"s", "min", "h"} }
 
 // scaled returns number times unit, by division where that is exact: 50/1000 is 0.05, while
 // 50*0.001 is not. Limits must be the nearest float to the text, because `<` and `==` see
@@ -103,7 +67,7 @@ func scaled(number string, unit float64) (float64, bool) {
 // variable is. The value is in base units.
 func Literal(text string) (d metric.Dim, v float64, ok bool) {
 	body, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
-	s := scanner{report: report{text: []rune(body)}, single: true}
+	s := scanner{report: report{text: []rune(body)}}
 	s.number()
 	if len(s.found) > 0 || len(s.tokens) != 1 || s.at != len(s.text) {
 		return 0, 0, false
@@ -117,11 +81,12 @@ func Literal(text string) (d metric.Dim, v float64, ok bool) {
 
 // nearestLiteral returns the literal that was likely meant by text; "" where there is none.
 func nearestLiteral(text string) string {
-	meant := source.NearestQuantity(text)
-	if _, _, ok := Literal(meant); !ok {
-		return ""
+	if meant := source.NearestQuantity(text); meant != "" {
+		if _, _, ok := Literal(meant); ok {
+			return meant
+		}
 	}
-	return meant
+	return ""
 }
 
 const literalForms = "literals are written 50ms, 200/s, 0.1% or 64MiB"
@@ -133,30 +98,29 @@ func (s *scanner) number() {
 	if digits == "" {
 		s.at = max(s.at, min(from+1, len(s.text)))
 		s.skip(isLiteralPart)
-		s.propose(from, source.Diagnostic{Code: codeLiteral, Summary: "a number begins with a digit"})
+		s.propose(from, source.Errorf(codeLiteral, "a number begins with a digit"))
 		return
 	}
 	if s.missingPercentile(digits) {
 		return
 	}
-	t := token{kind: literalToken, dim: metric.Number}
-	factor := 1.0
-	switch unit := s.unit(); {
-	case unit == "" && s.percent():
-		t.dim, factor = metric.Ratio, 0.01
-	case unit == "":
-	default:
-		if t.dim, factor = unitOf(unit); t.dim == 0 {
-			s.unknownUnit(from, unit)
+	u := unit{metric.Number, 1}
+	switch word := s.unit(); {
+	case word != "":
+		if u = unitOf[word]; u.dim == 0 {
+			s.unknownUnit(from, word)
 			return
 		}
+	case s.percent():
+		u = unit{metric.Ratio, 0.01}
 	}
+	t := token{kind: literalToken, dim: u.dim}
 	var ok bool
-	switch t.value, ok = scaled(digits, factor); {
+	switch t.value, ok = scaled(digits, u.size); {
 	case t.dim == metric.Duration:
-		ok = s.duration(from, &t, ok, factor)
+		ok = s.duration(from, &t, ok, u.size)
 	case !ok:
-		s.refuse(from, codeLiteral, "this number is too large: a number must be finite", "")
+		s.mistake(span{from, s.at}, codeLiteral, "this number is too large: a number must be finite", "")
 	case t.dim == metric.Number || t.dim == metric.Bytes:
 		ok = s.rate(from, &t)
 	}
@@ -199,7 +163,7 @@ func (s *scanner) unit() string {
 	s.spaces()
 	word := s.take(isLetter)
 	next := s.peek(0)
-	if dim, _ := unitOf(word); dim == 0 || isDigit(next) || next == '(' || next == '.' {
+	if unitOf[word].dim == 0 || isDigit(next) || next == '(' || next == '.' {
 		s.at = from
 		return ""
 	}
@@ -208,14 +172,11 @@ func (s *scanner) unit() string {
 
 func (s *scanner) unknownUnit(from int, unit string) {
 	s.skip(isLetterOrDigit)
-	summary := "unknown unit " + unit
+	d := source.Errorf(codeLiteral, "unknown unit %s", unit)
 	if unit[0] == '_' {
-		summary = "a number has no _ in it"
+		d.Summary = "a number has no _ in it"
 	}
-	s.propose(from, source.Diagnostic{
-		Code: codeLiteral, Summary: summary, Detail: literalForms,
-		Allowed: units(), Nearest: source.Nearest(unit, units()),
-	})
+	s.propose(from, d.Help(literalForms).Among(source.Nearest(unit, units()), units()))
 }
 
 // percent reads a % after a number, and the spaces before it.
@@ -237,20 +198,19 @@ func (s *scanner) duration(from int, t *token, ok bool, last float64) bool {
 		glued := isDigit(s.peek(0))
 		s.spaces()
 		digits := s.decimal()
-		unit := s.unit()
-		dim, factor := unitOf(unit)
-		fits := dim == metric.Duration && factor < last
+		u := unitOf[s.unit()]
+		fits := u.dim == metric.Duration && u.size < last
 		if !fits && !glued {
 			s.at = before
 			return true
 		}
 		var part float64
-		part, ok = scaled(digits, factor)
+		part, ok = scaled(digits, u.size)
 		ok = ok && fits
-		t.value, last = t.value+part, factor
+		t.value, last = t.value+part, u.size
 	}
 	s.skip(isLetterOrDigit)
-	s.refuse(from, codeLiteral, "this is not a duration",
+	s.mistake(span{from, s.at}, codeLiteral, "this is not a duration",
 		"a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m")
 	return false
 }
@@ -265,20 +225,21 @@ func (s *scanner) rate(from int, t *token) bool {
 		return true
 	}
 	s.at++
-	unit := s.take(isLetterOrDigit)
-	per, nearest := perUnit(unit)
+	word := s.take(isLetterOrDigit)
 	switch next := s.peek(0); {
-	case next == '(' || next == '.' || per == 0 && nearest == "":
+	case next == '(' || next == '.':
 		s.at = before // a division by something that has a name
-	case per == 0:
-		s.problem(span{from, s.at}, source.Diagnostic{
-			Code: codeLiteral, Summary: "a rate cannot be per " + unit,
-			Detail:  "a rate is a number and a time, such as 200/s, 90/min or 12/h",
-			Allowed: []string{"s", "min", "h"}, Nearest: s.part(span{from, before}) + "/" + nearest,
-		})
-		return false
+	case slices.Contains(rateUnits(), word):
+		t.dim, t.value = metric.Rate, t.value/unitOf[word].size
 	default:
-		t.dim, t.value = metric.Rate, t.value/per
+		near, known := strings.CutPrefix(source.NearestQuantity("1/"+word), "1")
+		if known {
+			s.problem(span{from, s.at}, source.Errorf(codeLiteral, "a rate cannot be per %s", word).
+				Help("a rate is a number and a time, such as 200/s, 90/min or 12/h").
+				Among(s.part(span{from, before})+near, rateUnits()))
+			return false
+		}
+		s.at = before
 	}
 	return true
 }

@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,27 +13,25 @@ import (
 // NameError says which part of a reference is wrong and what was likely meant. A Scope returns one
 // from Resolve.
 type NameError struct {
-	Summary string
-	Detail  string
-	Allowed []string
-	Nearest string
-	Part    Part   // of the place; "": the metric
-	Code    string // "" is unknown-metric
+	*source.Diagnostic      // without a place
+	Part               Part // of the place; "": the metric
 }
 
 func (e *NameError) Error() string { return e.Summary }
 
+// Wrong is the error for a part of a reference; "" is the metric.
+func Wrong(part Part, format string, args ...any) *NameError {
+	return &NameError{source.Errorf(codeName, format, args...), part}
+}
+
 // nameMistake returns the diagnostic of an error about a name, and the part of the place that is
 // wrong; "" is the metric.
-func nameMistake(err error, code string) (source.Diagnostic, Part) {
+func nameMistake(err error, code string) (*source.Diagnostic, Part) {
 	var e *NameError
 	if !errors.As(err, &e) {
-		return source.Diagnostic{Code: code, Summary: err.Error()}, ""
+		return source.Errorf(code, "%s", err.Error()), ""
 	}
-	return source.Diagnostic{
-		Code: cmp.Or(e.Code, code), Summary: e.Summary, Detail: e.Detail,
-		Allowed: e.Allowed, Nearest: e.Nearest,
-	}, e.Part
+	return e.Diagnostic, e.Part
 }
 
 // Find is a Scope's Resolve for one catalogue: the leaf that path names, or a *NameError.
@@ -56,13 +53,13 @@ func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
 		return metric.Leaf{}, e
 	}
 	return metric.Leaf{}, &NameError{
-		Code: codeStat, Summary: r.Name + " is one value, it has no ." + rest,
-		Detail: "percentiles and the like are for distributions, such as latency.p99", Nearest: r.Name,
+		Diagnostic: source.Errorf(codeStat, "%s is one value, it has no .%s", r.Name, rest).
+			Help("percentiles and the like are for distributions, such as latency.p99").Among(r.Name, nil),
 	}
 }
 
 func unknownMetric(c *metric.Catalogue, path string) *NameError {
-	e := &NameError{Code: codeName, Summary: "there is no metric " + path}
+	e := Wrong("", "there is no metric %s", path)
 	if e.Nearest = stageWritten(path); e.Nearest != "" {
 		return e
 	}
@@ -80,11 +77,11 @@ func unknownMetric(c *metric.Catalogue, path string) *NameError {
 		return e
 	}
 	ofServer := func(r *metric.Row) bool { return r.From == metric.Series }
-	if unit, _ := unitOf(path); unit != 0 {
+	if unitOf[path].dim != 0 {
 		e.Detail = "a unit comes after its number: 50ms, 200/s"
 	} else if strings.HasPrefix(path, "server.") && !slices.ContainsFunc(c.Rows(), ofServer) {
 		e.Detail = "a server's own numbers are read with `backend: triton`"
-	} else if e.Nearest = source.Nearest(path, builtNames(c)); e.Nearest == "" {
+	} else if e.Nearest = source.Nearest(path, leafNames(c)); e.Nearest == "" {
 		e.Detail = "`sluice explain metrics` lists them"
 	}
 	return e
@@ -111,7 +108,7 @@ func group(c *metric.Catalogue, word string) []string {
 		rest, ok := strings.CutPrefix(r.Name, word+".")
 		ok = ok && !strings.Contains(word, ".")
 		switch {
-		case !ok || strings.Contains(rest, ".") || r.Later:
+		case !ok || strings.Contains(rest, "."):
 		case r.Name == metric.ErrorsRatio || r.Name == metric.RequestsCount:
 			names = slices.Insert(names, 0, r.Name)
 		case r.IsDistribution():
@@ -144,13 +141,11 @@ func longPercentile(word string) string {
 	return "p" + digits[:2] + "." + digits[2:]
 }
 
-// builtNames lists the leaves that this version measures.
-func builtNames(c *metric.Catalogue) []string {
+// leafNames lists all leaves.
+func leafNames(c *metric.Catalogue) []string {
 	var names []string
 	for _, r := range c.Rows() {
-		if !r.Later {
-			names = append(names, r.Leaves()...)
-		}
+		names = append(names, r.Leaves()...)
 	}
 	return names
 }
@@ -160,7 +155,7 @@ func builtNames(c *metric.Catalogue) []string {
 func byAlias(c *metric.Catalogue, path string) string {
 	base, stat, _ := strings.Cut(path, ".")
 	for _, r := range c.Rows() {
-		if !slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, base) }) {
+		if !r.IsCalled(base) {
 			continue
 		}
 		if !r.IsDistribution() {
@@ -180,7 +175,10 @@ func byAlias(c *metric.Catalogue, path string) string {
 // unknownStatistic is the error for a distribution without a statistic, or with one that does not
 // exist.
 func unknownStatistic(c *metric.Catalogue, r *metric.Row, path, rest string) *NameError {
-	e := &NameError{Code: codeStat, Allowed: metric.StatNames()}
+	e := &NameError{Diagnostic: source.Errorf(codeStat, "").Among("", metric.StatNames())}
+	if r.Adjustable() {
+		e.Allowed = append(e.Allowed, "adjusted.p99")
+	}
 	for _, other := range c.Rows() { // the parts that are metrics of their own: send_delay.client
 		if part, ok := strings.CutPrefix(other.Name, r.Name+"."); ok {
 			e.Allowed = append(e.Allowed, part)
@@ -192,11 +190,16 @@ func unknownStatistic(c *metric.Catalogue, r *metric.Row, path, rest string) *Na
 		return e
 	}
 	near := ""
-	if _, why, _ := metric.ParseStat(rest); why != "" {
+	if s, why, _ := metric.ParseStat(rest); s.Adjusted {
+		e.Summary = r.Name + " has no adjusted percentiles"
+		e.Detail = "times of whole requests have them, such as latency." + rest
+		e.Nearest = r.Name + strings.TrimPrefix(rest, "adjusted")
+		return e
+	} else if why != "" {
 		e.Summary, near = why, longPercentile(rest)
 	} else {
 		e.Summary, near = r.Name+" has no ."+rest, nearestStatistic(rest, e.Allowed)
-		e.Nearest = source.Nearest(path, builtNames(c))
+		e.Nearest = source.Nearest(path, leafNames(c))
 	}
 	if near != "" {
 		e.Nearest = r.Name + "." + near
@@ -204,25 +207,18 @@ func unknownStatistic(c *metric.Catalogue, r *metric.Row, path, rest string) *Na
 	return e
 }
 
+// statisticOf holds the statistics that other tools name by other words.
+var statisticOf = map[string]string{
+	"avg": "mean", "average": "mean", "med": "p50", "median": "p50",
+	"stddev": "std", "stdev": "std", "sd": "std", "sigma": "std",
+	"n": "count", "samples": "count", "total": "count",
+	"minimum": "min", "maximum": "max", "worst": "max",
+}
+
 // nearestStatistic returns the statistic that was likely meant by another word for it, or by one
 // that is misspelt.
 func nearestStatistic(word string, allowed []string) string {
-	same := ""
-	switch strings.ToLower(word) {
-	case "avg", "average":
-		same = "mean"
-	case "med", "median":
-		same = "p50"
-	case "stddev", "stdev", "sd", "sigma":
-		same = "std"
-	case "n", "samples", "total":
-		same = "count"
-	case "minimum":
-		same = "min"
-	case "maximum", "worst":
-		same = "max"
-	}
-	if slices.Contains(allowed, same) {
+	if same := statisticOf[strings.ToLower(word)]; slices.Contains(allowed, same) {
 		return same
 	}
 	return source.Nearest(word, allowed)
@@ -232,14 +228,17 @@ func nearestStatistic(word string, allowed []string) string {
 // a plan can be compiled or not.
 
 // Missing is the error for a name that does not exist, with the one of names that was likely meant.
-func Missing(what, name string, names []string, part Part) *NameError {
-	return &NameError{Summary: what, Allowed: names, Nearest: source.Nearest(name, names), Part: part}
+func Missing(part Part, name string, names []string, format string, args ...any) *NameError {
+	e := Wrong(part, format, args...)
+	e.Among(source.Nearest(name, names), names)
+	return e
 }
 
 // NoVariable is the error for an undeclared variable. It knows the words of other tools:
 // ${env.LIM}, ${vars.limit}.
 func NoVariable(name string, known []string) *NameError {
-	e := Missing(fmt.Sprintf("there is no variable %q", name), name, known, "")
+	e := Missing("", name, known, "there is no variable %q", name)
+	e.Code = codeVariable
 	first, rest, dotted := strings.Cut(name, ".")
 	switch strings.ToLower(first) {
 	case "env", "environ", "secrets":
@@ -260,25 +259,27 @@ func NoVariable(name string, known []string) *NameError {
 
 // NoStage is the error for a stage that the plan does not have.
 func NoStage(id string, known []string) *NameError {
-	return Missing(fmt.Sprintf("there is no stage %q", id), id, known, InStage)
+	return Missing(InStage, id, known, "there is no stage %q", id)
 }
 
 // NeverRuns is the error for a stage of the plan that never runs.
 func NeverRuns(id string) *NameError {
-	return &NameError{Part: InStage, Summary: fmt.Sprintf("stage %q never runs (when: never)", id)}
+	return Wrong(InStage, "stage %q never runs (when: never)", id)
 }
 
 // NoPlace is the error for a metric of the plan's own assertions without a stage.
 func NoPlace(path string) *NameError {
 	if written := stageWritten(path); written != "" {
-		return &NameError{Summary: "a stage is named with stage( )", Nearest: written}
+		e := Wrong("", "a stage is named with stage( )")
+		e.Nearest = written
+		return e
 	}
-	return &NameError{Summary: fmt.Sprintf(`say of which stage: stage("…").%s`, path)}
+	return Wrong("", `say of which stage: stage("…").%s`, path)
 }
 
 // NoPhase is the error for a phase that a stage does not have.
 func NoPhase(stage, name string, known []string) *NameError {
-	e := Missing(fmt.Sprintf("stage %q has no phase named %q", stage, name), name, known, InPhase)
+	e := Missing(InPhase, name, known, "stage %q has no phase named %q", stage, name)
 	if len(known) == 0 {
 		e.Detail = "a phase is a step of a ramp that has a `name`: {to: 500/s, hold: 60s, name: base}"
 	}
@@ -288,15 +289,14 @@ func NoPhase(stage, name string, known []string) *NameError {
 // NoMix is the error for an entry that the mix of a stage does not have.
 func NoMix(stage, name string, known []string) *NameError {
 	if len(known) == 0 {
-		return &NameError{Part: InMix, Summary: fmt.Sprintf("stage %q has no mix", stage)}
+		return Wrong(InMix, "stage %q has no mix", stage)
 	}
-	return Missing(fmt.Sprintf("stage %q has no entry %q in its mix", stage, name), name, known, InMix)
+	return Missing(InMix, name, known, "stage %q has no entry %q in its mix", stage, name)
 }
 
 // NoBaseline is the error for a comparison with a baseline that the plan does not name.
 func NoBaseline() *NameError {
-	return &NameError{
-		Part: InBaseline, Summary: "the plan names no baseline",
-		Detail: "add `baseline: FILE`, the result.json of an earlier run, or give it with --baseline FILE",
-	}
+	e := Wrong(InBaseline, "the plan names no baseline")
+	e.Detail = "add `baseline: FILE`, the result.json of an earlier run, or give it with --baseline FILE"
+	return e
 }

@@ -1,8 +1,11 @@
 package expression
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
@@ -11,12 +14,12 @@ import (
 )
 
 // parser makes a tree of the tokens with expr-lang's parser. That parser reads a mask of the text:
-// as long as the text, with operators and brackets as they are, and with names and operands that
-// are none of its words. So a place in its tree is a place in the text, whatever the operand is.
+// as long as the text, with operators and brackets as they are, and with metrics and other operands
+// that are none of its words. So a place in its tree is a place in the text, whatever the operand is.
 type parser struct {
 	report
 	tokens []token
-	mask   string // for latency.p99 < 5ms: _______.___ < "_"
+	mask   string // for latency.p99 < 5ms: ___________ < "_"
 }
 
 // parse returns the root of the tree; nil where it or the scanner found mistakes.
@@ -29,6 +32,7 @@ func (p *parser) parse() ast.Node {
 			"write a comparison, such as latency.p99 < 50ms")
 		return nil
 	}
+	p.join()
 	p.cover()
 	tree, err := exprparser.Parse(p.mask)
 	if err == nil {
@@ -42,12 +46,61 @@ func (p *parser) parse() ast.Node {
 	return nil
 }
 
+// join makes one token of those of each metric.
+func (p *parser) join() {
+	joined := make([]token, 0, len(p.tokens))
+	for i := 0; i < len(p.tokens); {
+		t := p.tokens[i]
+		if t.kind != nameToken || p.callsFunction(i) {
+			joined, i = append(joined, t), i+1
+			continue
+		}
+		for more := true; more; {
+			var s segment
+			s, i = p.segment(i)
+			t.segments, t.to = append(t.segments, s), p.tokens[i-1].to
+			more = i+1 < len(p.tokens) && p.tokens[i].is(".") && p.tokens[i+1].kind == nameToken
+			if more {
+				i++
+			}
+		}
+		joined = append(joined, t)
+	}
+	p.tokens = joined
+}
+
+// callsFunction reports whether token i is min, max or abs before a bracket.
+func (p *parser) callsFunction(i int) bool {
+	return slices.Contains([]string{"min", "max", "abs"}, p.part(p.tokens[i].span)) &&
+		i+1 < len(p.tokens) && p.tokens[i+1].is("(") && (i == 0 || !p.tokens[i-1].is("."))
+}
+
+// segment reads the part of a metric's name that begins with token i, and returns the next token.
+func (p *parser) segment(i int) (s segment, next int) {
+	name := p.tokens[i].span
+	s = segment{span: name, name: p.part(name), argumentAt: name}
+	next = i + 1
+	if next == len(p.tokens) || !p.tokens[next].is("(") {
+		return s, next
+	}
+	for open := 1; open > 0; {
+		next++
+		if p.tokens[next].is("(") {
+			open++
+		} else if p.tokens[next].is(")") {
+			open--
+		}
+	}
+	s.called, s.argumentAt.to = true, p.tokens[next].to
+	if text := p.tokens[next-1]; next == i+3 && text.kind == textToken && text.to-text.from > 2 {
+		s.argument, s.argumentAt = p.part(span{text.from + 1, text.to - 1}), text.span
+	}
+	return s, next + 1
+}
+
 // cover writes the mask.
 func (p *parser) cover() {
-	mask := make([]byte, len(p.text)+1) // the space at the end keeps the end apart from the last token
-	for i := range mask {
-		mask[i] = ' '
-	}
+	mask := bytes.Repeat([]byte(" "), len(p.text)+1) // the last one keeps the end apart from the last token
 	for _, t := range p.tokens {
 		covered := mask[t.from:t.to]
 		if t.kind == symbolToken {
@@ -67,6 +120,10 @@ func (p *parser) cover() {
 // brackets checks that every bracket has its other half, which the parser would report at the wrong
 // place, and that neither they nor signs are nested deeper than the parser's recursion may go.
 func (p *parser) brackets() {
+	detail := ""
+	if n := p.source.Node; n != nil && !n.Quoted && !n.Block && !strings.Contains(p.source.Text, ",") {
+		detail = "inside { } and [ ] a comma ends a text: write the whole text in quotes"
+	}
 	var open []token
 	signs, tooDeep := 0, false
 	for _, t := range p.tokens {
@@ -76,7 +133,7 @@ func (p *parser) brackets() {
 		case t.is("("):
 			signs, open = 0, append(open, t)
 		case t.is(")") && len(open) == 0:
-			p.mistake(t.span, codeSyntax, neverOpened, "")
+			p.mistake(t.span, codeSyntax, "this ) was never opened", detail)
 		case t.is(")"):
 			signs, open = 0, open[:len(open)-1]
 		default:
@@ -88,7 +145,7 @@ func (p *parser) brackets() {
 		}
 	}
 	for _, t := range open {
-		p.mistake(t.span, codeSyntax, neverClosed, "")
+		p.mistake(t.span, codeSyntax, "this ( is never closed", detail)
 	}
 }
 
@@ -105,7 +162,11 @@ func (p *parser) misplaced(offset int) {
 		at--
 	}
 	if at == len(p.tokens) {
-		p.mistake(span{len(p.text), len(p.text)}, codeSyntax, atEnd, "")
+		detail := ""
+		if n := p.source.Node; n != nil && n.Comment != "" {
+			detail = "in YAML a # after a space begins a comment: write the whole text in quotes"
+		}
+		p.mistake(span{len(p.text), len(p.text)}, codeSyntax, "something is missing at the end", detail)
 		return
 	}
 	t, before, next := p.tokens[at], token{}, token{}
@@ -115,36 +176,37 @@ func (p *parser) misplaced(offset int) {
 	if at+1 < len(p.tokens) {
 		next = p.tokens[at+1]
 	}
-	d := source.Diagnostic{Code: codeSyntax, Summary: "this does not fit here"}
 	begins := t.isOperand() || t.is("(")
 	follows := before.isOperand() || before.is(")")
-	place := t.span
 	switch {
 	case begins && follows:
-		place.from = p.unjoined(before, t, &d)
+		p.unjoined(before, t)
 	case at == 0:
-		d.Summary = "an expression cannot begin with this"
+		p.mistake(t.span, codeSyntax, "an expression cannot begin with this", "")
 	case !begins && !follows:
-		d.Summary = "something is missing before this"
-	case t.is(",") && before.kind == literalToken && next.kind == literalToken:
-		whole := span{before.from, next.to}
-		if meant := nearestLiteral(p.part(whole)); meant != "" {
-			place, d.Nearest, d.Summary = whole, meant, "a number has no commas"
-		}
+		p.mistake(t.span, codeSyntax, "something is missing before this", "")
+	case !t.is(",") || before.kind != literalToken || next.kind != literalToken ||
+		!p.offered(span{before.from, next.to}, codeSyntax, "a number has no commas", ""):
+		p.mistake(t.span, codeSyntax, "this does not fit here", "")
 	}
-	p.problem(place, d)
 }
 
-// unjoined describes in d that nothing joins two operands: an operator is missing, or a word is no
-// unit of the number before it. It returns where the mistake begins.
-func (p *parser) unjoined(before, t token, d *source.Diagnostic) (from int) {
-	if before.kind == literalToken && t.kind == nameToken {
-		if meant := nearestLiteral(p.part(span{before.from, t.to})); meant != "" {
-			d.Summary, d.Detail, d.Nearest = "unknown unit "+p.part(t.span), literalForms, meant
-			return before.from
-		}
+// unjoined reports that nothing joins two operands: an operator is missing, or a word is no unit of
+// the number before it.
+func (p *parser) unjoined(before, t token) {
+	if before.kind != literalToken || t.kind != nameToken ||
+		!p.offered(span{before.from, t.to}, codeSyntax, "unknown unit "+p.part(t.span), literalForms) {
+		p.mistake(t.span, codeSyntax, "an operator is missing before this",
+			"quantities are compared with < <= > >=, conditions are joined with and, or")
 	}
-	d.Summary = "an operator is missing before this"
-	d.Detail = "quantities are compared with < <= > >=, conditions are joined with and, or"
-	return t.from
+}
+
+// offered reports a mistake where the literal is known that a span was meant as, and returns whether
+// it is.
+func (r *report) offered(s span, code, summary, detail string) bool {
+	meant := nearestLiteral(r.part(s))
+	if meant != "" {
+		r.problem(s, source.Errorf(code, "%s", summary).Help(detail).Among(meant, nil))
+	}
+	return meant != ""
 }

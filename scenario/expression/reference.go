@@ -25,7 +25,7 @@ func (r Ref) String() string { return r.Place.String() + r.Leaf.String() }
 type Place struct {
 	Baseline bool   // of the stored result that the plan names
 	Node     string // "" = the node that is judged; else the id inside stage("…")
-	Phase    string // a named hold of a ramp; "": all of hold
+	Phase    string // a named hold of a ramp, or Steady; "": all of hold
 	Mix      string // an entry of the stage's mix; "": all
 	Model    string // a composing model; "": the target's own
 }
@@ -42,55 +42,42 @@ const (
 	InModel    Part = "model"
 )
 
+// Steady is the phase of a place that is the longest span of hold with at least 90 % of the most requests in
+// flight. It is written as a word of its own: steady.latency.p99.
+const Steady = "steady"
+
 // scrapeWord begins a metric that the server's own endpoint reports: scrape("name{label='v'}").max.
 const scrapeWord = "scrape"
 
 const placeOrder = `the order is baseline.stage("id").phase("name").mix("name").model("name"), ` +
-	`each of them optional`
+	`each of them optional; steady takes the place of phase("name")`
 
 // places lists the parts that are called with one text, in the order in which they may follow one
 // another.
-func places() []string { return []string{"stage", "phase", "mix", "model"} }
+var places = []string{"stage", "phase", "mix", "model"}
 
 // functions lists the words that may be called.
-func functions() []string { return append(places(), scrapeWord, "min", "max", "abs") }
+func functions() []string { return slices.Concat(places, []string{scrapeWord, "min", "max", "abs"}) }
 
-// placeWords returns how messages name a part of the place, its text, and an example of that.
-func placeWords(word string) (part, text, example string) {
-	switch word {
-	case "stage":
-		return "a stage", "the id of one stage", "id"
-	case "phase":
-		return "a phase", "the name of one hold of a ramp", "name"
-	case "mix":
-		return "an entry of the mix", "the name of one entry of the mix", "name"
-	case "model":
-		return "a model", "the name of one composing model", "name"
-	case scrapeWord:
-		return "", "one series of the server", "name{label='v'}"
-	}
-	return "the baseline", "", ""
+// placeWords holds how messages name a part of the place, its text, and an example of that.
+var placeWords = map[string]struct{ part, text, example string }{
+	"stage":    {"a stage", "the id of one stage", "id"},
+	"phase":    {"a phase", "the name of one hold of a ramp", "name"},
+	"mix":      {"an entry of the mix", "the name of one entry of the mix", "name"},
+	"model":    {"a model", "the name of one composing model", "name"},
+	"baseline": {part: "the baseline"},
+	Steady:     {part: "the steady span"},
+	scrapeWord: {text: "one series of the server", example: "name{label='v'}"},
 }
 
 // placeHint says how a word that is called with one text is written.
 func placeHint(word string) string {
-	_, text, example := placeWords(word)
-	return word + " takes " + text + `, as a text: ` + word + `("` + example + `")`
+	w := placeWords[word]
+	return word + " takes " + w.text + `, as a text: ` + word + `("` + w.example + `")`
 }
 
-// field returns the name of a part of the place.
-func (p *Place) field(part Part) *string {
-	switch part {
-	case InStage:
-		return &p.Node
-	case InPhase:
-		return &p.Phase
-	case InMix:
-		return &p.Mix
-	case InModel, InBaseline:
-	}
-	return &p.Model
-}
+// parts returns the names of those of places.
+func (p *Place) parts() [4]*string { return [...]*string{&p.Node, &p.Phase, &p.Mix, &p.Model} }
 
 // String spells the place before a metric, with its last dot:
 // `baseline.stage("s").phase("spike").`; "" is the node that is judged.
@@ -99,241 +86,37 @@ func (p Place) String() string {
 	if p.Baseline {
 		b.WriteString(string(InBaseline) + ".")
 	}
-	for _, part := range [...]Part{InStage, InPhase, InMix, InModel} {
-		if name := *p.field(part); name != "" {
-			b.WriteString(string(part) + "(" + strconv.Quote(name) + ").")
+	for i, name := range p.parts() {
+		if name == &p.Phase && *name == Steady {
+			b.WriteString(Steady + ".")
+		} else if *name != "" {
+			b.WriteString(places[i] + "(" + strconv.Quote(*name) + ").")
 		}
 	}
 	return b.String()
 }
 
-// segment is one part of a chain of members: a name, or a word that is called.
+// segment is one part of a metric's name: a word, which may be called.
 type segment struct {
-	span      // with its brackets
-	name      operand
-	text      string // the name
-	called    bool
-	arguments []ast.Node
+	span
+	name       string
+	called     bool
+	argument   string // the one text between its brackets; "": there is none
+	argumentAt span   // of that text; else the word with its brackets
 }
 
-// segments cuts a chain of members and calls into its parts, first to last:
-// stage("id").latency.p99. base is the node that it begins with if that is neither a name nor
-// called.
-func (c *checker) segments(n ast.Node) (list []segment, base ast.Node) {
-	add := func(name ast.Node) ([]segment, ast.Node) {
-		o := at(place(name))
-		return append(list, segment{span: o.span, name: o, text: c.part(o.span)}), nil
-	}
-	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		if c.tokens[c.tokenAt(place(n).from)].kind == nameToken {
-			return add(n)
-		}
-	case *ast.MemberNode:
-		if list, base = c.segments(n.Node); base == nil {
-			return add(n.Property)
-		}
-	case *ast.CallNode:
-		if list, base = c.segments(n.Callee); base != nil {
-			break
-		}
-		if last := &list[len(list)-1]; !last.called {
-			last.called, last.arguments = true, n.Arguments
-			last.to = c.closing(last.to)
-			return list, nil
-		}
-	}
-	if base == nil {
-		base = n
-	}
-	return nil, base
-}
-
-// closing returns the end of the first pair of brackets after offset.
-func (c *checker) closing(offset int) int {
-	open := offset + strings.IndexByte(c.mask[offset:], '(')
-	return c.balanced(span{open, open + 1}).to
-}
-
-// chain resolves a chain of members: latency.p99, stage("id").phase("spike").latency.p99.
-func (c *checker) chain(n ast.Node) operand {
-	list, base := c.segments(n)
-	if base != nil {
-		return c.baseless(n, base)
-	}
-	last := list[len(list)-1]
-	o := at(span{list[0].from, last.to})
-	for i, s := range list[1:] {
-		if strings.ContainsAny(c.mask[list[i].to:s.from], "()") {
-			return c.refuse(o, codeSyntax, "brackets do not belong into a name", "")
-		}
-	}
-	where, parts, rest, ok := c.place(list)
-	if !ok {
-		return o
-	}
-	path, ok := c.path(rest)
-	if !ok {
-		return o
-	}
-	if path == "" {
-		what, _, _ := placeWords(last.text)
-		return c.refuse(o, codeName, what+" is not a value: name a metric of it",
-			"such as "+c.part(o.span)+".latency.p99")
-	}
-	return c.reference(o, parts, where, path)
-}
-
-// baseless refuses a chain that begins with something that has no parts.
-func (c *checker) baseless(n, base ast.Node) operand {
-	if base == n {
-		return c.refuse(at(place(n)), codeSyntax, "this cannot be called", "")
-	}
-	inner, o := c.walk(base), at(place(n))
-	if o.from = inner.from; inner.kind == 0 {
-		return o
-	}
-	return c.refuse(o, codeSyntax, "only stages and metrics have parts", "")
-}
-
-// place reads the segments that say where a metric is measured, and returns the others. parts holds
-// the place of each part. False: a mistake was reported.
-func (c *checker) place(list []segment) (p Place, parts map[Part]operand, rest []segment, ok bool) {
-	fail := func(s segment, summary, detail string) (Place, map[Part]operand, []segment, bool) {
-		c.refuse(s.name, codeSyntax, summary, detail)
-		return p, nil, nil, false
-	}
-	parts = make(map[Part]operand)
-	before := -1
-	for i, s := range list {
-		name, rank := s.text, slices.Index(places(), s.text)
-		switch {
-		case name == string(InBaseline) && s.called:
-			return fail(s, "baseline is written without brackets", "such as baseline.latency.p99")
-		case name == string(InBaseline) && i > 0:
-			return fail(s, "baseline comes first, and once", placeOrder)
-		case name == string(InBaseline):
-			p.Baseline, parts[InBaseline] = true, s.name
-			continue
-		case rank < 0:
-			return p, parts, list[i:], true
-		case !s.called:
-			return fail(s, placeHint(name), "")
-		case rank == before:
-			return fail(s, "duplicate "+name, "a metric is measured in one "+name)
-		case rank < before:
-			return fail(s, name+" must come before "+places()[before], placeOrder)
-		}
-		argument, text := c.argument(s)
-		if text == "" {
-			s.name = argument
-			return fail(s, placeHint(name), "")
-		}
-		before, parts[Part(name)] = rank, argument
-		*p.field(Part(name)) = text
-	}
-	return p, parts, nil, true
-}
-
-// path spells the segments that name a metric. False: a mistake was reported.
-func (c *checker) path(rest []segment) (string, bool) {
-	words := make([]string, 0, len(rest))
-	for i, s := range rest {
-		name, d := s.text, source.Diagnostic{Code: codeSyntax}
-		switch {
-		case !s.called:
-		case i == 0 && name == scrapeWord:
-			argument, text := c.argument(s)
-			if text == "" || strings.Contains(text, `"`) {
-				d.Summary, s.name = placeHint(scrapeWord), argument
-			}
-			name += `("` + text + `")`
-		case i == 0:
-			d.Summary, d.Allowed = "there is no function "+name, functions()
-			d.Nearest = source.Nearest(name, functions())
-		case slices.Contains(places(), name):
-			d.Summary, d.Detail = name+" must come before the metric", placeOrder
-		default:
-			d.Summary = "a metric is not called with brackets"
-			d.Detail = "a percentile is written .p99 or .p(99.9)"
-		}
-		if d.Summary != "" {
-			c.reject(s.name, d)
-			return "", false
-		}
-		words = append(words, name)
-	}
-	return strings.Join(words, "."), true
-}
-
-// argument returns the one text between the brackets of a call and its place; "" and the whole call
-// if it has another.
-func (c *checker) argument(s segment) (operand, string) {
-	if len(s.arguments) == 1 {
-		text, ok := s.arguments[0].(*ast.StringNode)
-		if ok && c.tokens[c.tokenAt(place(text).from)].kind == textToken {
-			if o := at(place(text)); o.to-o.from > 2 {
-				return o, c.part(span{o.from + 1, o.to - 1})
-			}
-		}
-	}
-	return at(s.span), ""
-}
-
-// call is min, max or abs, or a chain that ends in brackets.
-func (c *checker) call(n *ast.CallNode) operand {
-	if _, ok := n.Callee.(*ast.IdentifierNode); !ok {
-		return c.chain(n)
-	}
-	o := at(place(n))
-	name := c.part(o.span)
-	if name != "min" && name != "max" && name != "abs" {
-		return c.chain(n)
-	}
-	o.to = c.closing(o.to)
-	xs, whole := make([]operand, 0, len(n.Arguments)), true
-	for _, a := range n.Arguments {
-		x := c.negation(c.walk(a))
-		xs, whole = append(xs, x), whole && x.kind != 0
-	}
+// metric resolves a reference: latency.p99, stage("id").phase("spike").latency.p99.
+func (c *checker) metric(o operand, list []segment) operand {
+	where, path, ok := c.named(list)
 	switch {
-	case name == "abs" && len(xs) != 1:
-		return c.refuse(o, codeSyntax, "abs takes one quantity", "")
-	case !whole:
+	case !ok:
 		return o
-	case name == "abs":
-		r, ok := ruleOf(name, xs[0].kind, 0)
-		if !ok {
-			c.mistake(xs[0].span, codeType, "abs needs a quantity; this is "+xs[0].kind.an(), "")
-			return o
-		}
-		return apply(o, name, r, xs[0])
-	case len(xs) < 2:
-		return c.refuse(o, codeSyntax, name+" takes two quantities or more", "")
-	}
-	return c.fold(o, name, xs)
-}
-
-// fold applies min or max to its operands, two by two.
-func (c *checker) fold(o operand, name string, xs []operand) operand {
-	folded := xs[0]
-	for _, x := range xs[1:] {
-		r, ok := ruleOf(name, folded.kind, x.kind)
-		if !ok {
-			return c.mismatch(name, o, folded, x)
-		}
-		if c.bareNumber(name, folded, x) {
-			return o
-		}
-		folded = apply(at(o.span), name, r, folded, x)
-	}
-	return folded
-}
-
-// reference resolves path at a place, whose parts are written at parts.
-func (c *checker) reference(o operand, parts map[Part]operand, where Place, path string) operand {
-	if where.Baseline && !c.condition {
-		return c.refuse(o, codeName, "only conditions are compared with the baseline",
+	case path == "":
+		what := placeWords[list[len(list)-1].name].part
+		return c.mistake(o.span, codeName, what+" is not a value: name a metric of it",
+			"such as "+c.part(o.span)+".latency.p99")
+	case where.Baseline && !c.condition:
+		return c.mistake(o.span, codeName, "only conditions are compared with the baseline",
 			"the amounts of a load must have been measured in this run")
 	}
 	leaf, err := c.scope.Resolve(where, path)
@@ -345,11 +128,13 @@ func (c *checker) reference(o operand, parts map[Part]operand, where Place, path
 	}
 	if err != nil {
 		d, part := nameMistake(err, codeName)
-		wrong, ok := parts[part]
-		if !ok {
-			wrong = o
+		wrong := o.span
+		for _, s := range list {
+			if s.name == string(part) {
+				wrong = s.argumentAt
+			}
 		}
-		c.problem(wrong.span, d)
+		c.problem(wrong, d)
 		return o
 	}
 	o.kind, o.refs, o.ref = kind(leaf.Dim()), 1, len(c.refs)
@@ -357,4 +142,103 @@ func (c *checker) reference(o operand, parts map[Part]operand, where Place, path
 	i := o.ref
 	o.quantity = func(r *run) Quantity { return r.refs[i] }
 	return o
+}
+
+// named reads the segments of a reference: the place, then the metric's path. False: a mistake was
+// reported.
+func (c *checker) named(list []segment) (where Place, path string, ok bool) {
+	fail := func(s span, summary, detail string) (Place, string, bool) {
+		c.mistake(s, codeSyntax, summary, detail)
+		return where, "", false
+	}
+	before := -1 // rank of the last part of the place
+	for i, s := range list {
+		rank := slices.Index(places, s.name)
+		if s.name == Steady && path == "" && !s.called {
+			rank, s.argument = slices.Index(places, string(InPhase)), Steady
+		}
+		inPlace, word := path == "", s.name
+		switch {
+		case inPlace && s.name == string(InBaseline):
+			switch {
+			case s.called:
+				return fail(s.span, "baseline is written without brackets", "such as baseline.latency.p99")
+			case i > 0:
+				return fail(s.span, "baseline comes first, and once", placeOrder)
+			}
+			where.Baseline = true
+			continue
+		case inPlace && rank >= 0:
+			switch {
+			case s.argument == "":
+				return fail(s.argumentAt, placeHint(s.name), "")
+			case rank == before:
+				return fail(s.span, "duplicate "+s.name, "a metric is measured in one "+s.name)
+			case rank < before:
+				return fail(s.span, s.name+" must come before "+places[before], placeOrder)
+			}
+			before, *where.parts()[rank] = rank, s.argument
+			continue
+		case !s.called:
+		case inPlace && s.name == scrapeWord:
+			if s.argument == "" || strings.Contains(s.argument, `"`) {
+				return fail(s.argumentAt, placeHint(scrapeWord), "")
+			}
+			word += `("` + s.argument + `")`
+		case inPlace:
+			c.problem(s.span, source.Errorf(codeSyntax, "there is no function %s", s.name).
+				Among(source.Nearest(s.name, functions()), functions()))
+			return where, "", false
+		case rank >= 0:
+			return fail(s.span, s.name+" must come before the metric", placeOrder)
+		default:
+			return fail(s.span, "a metric is not called with brackets",
+				"a percentile is written .p99 or .p(99.9)")
+		}
+		path = strings.TrimPrefix(path+"."+word, ".")
+	}
+	return where, path, true
+}
+
+// call is min, max or abs.
+func (c *checker) call(n *ast.CallNode) operand {
+	callee := c.tokens[c.tokenAt(place(n).from)]
+	if _, ok := n.Callee.(*ast.IdentifierNode); !ok || callee.kind != nameToken || callee.segments != nil {
+		return c.mistake(place(n), codeSyntax, "this cannot be called", "")
+	}
+	name := c.part(callee.span)
+	open := callee.to + strings.IndexByte(c.mask[callee.to:], '(')
+	o := at(span{callee.from, c.balanced(span{open, open + 1}).to})
+	xs, whole := make([]operand, 0, len(n.Arguments)), true
+	for _, a := range n.Arguments {
+		x := c.walk(a)
+		xs, whole = append(xs, x), whole && x.kind != 0
+	}
+	switch {
+	case name == "abs" && len(xs) != 1:
+		return c.mistake(o.span, codeSyntax, "abs takes one quantity", "")
+	case !whole:
+		return o
+	case name == "abs":
+		r, ok := ruleOf(name, xs[0].kind, 0)
+		if !ok {
+			c.mistake(xs[0].span, codeType, "abs needs a quantity; this is "+xs[0].kind.an(), "")
+			return o
+		}
+		return apply(o, name, r, xs[0])
+	case len(xs) < 2:
+		return c.mistake(o.span, codeSyntax, name+" takes two quantities or more", "")
+	}
+	folded := xs[0]
+	for _, x := range xs[1:] {
+		r, ok := ruleOf(name, folded.kind, x.kind)
+		if !ok {
+			return c.mismatch(name, o, folded, x)
+		}
+		if c.bareNumber(name, folded, x) {
+			return o
+		}
+		folded = apply(o, name, r, folded, x)
+	}
+	return folded
 }

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ const (
 	ratio    = kind(metric.Ratio)
 	size     = kind(metric.Bytes)
 	power    = kind(metric.Power)
+	energy   = kind(metric.Energy)
 	number   = kind(metric.Number)
 	truth    = kind(100)
 )
@@ -31,7 +33,12 @@ func (k kind) String() string {
 }
 
 // an returns the kind with its article.
-func (k kind) an() string { return "a " + k.String() }
+func (k kind) an() string {
+	if k == energy {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
 
 // rule is what an operator or function makes of operands of two kinds.
 type rule struct {
@@ -130,76 +137,57 @@ func quotient(l, r kind) kind {
 	return 0
 }
 
-func isComparison(op string) bool {
-	switch op {
-	case "<", "<=", ">", ">=", "==", "!=":
-		return true
-	}
-	return false
-}
+func isComparison(op string) bool { return turned[op] != "" }
 
 // example returns a limit of the kind.
 func example(k kind) string {
-	switch k {
-	case duration:
-		return "50ms"
-	case rate:
-		return "200/s"
-	case ratio:
-		return "0.1%"
-	case size:
-		return "64MiB"
-	case power:
-		return "500W"
-	default:
-		return "10"
-	}
+	return cmp.Or(map[kind]string{
+		duration: "50ms", rate: "200/s", ratio: "0.1%", size: "64MiB", power: "500W", energy: "2J",
+	}[k], "10")
 }
 
 // mismatch refuses an operator whose operands have no rule.
 func (c *checker) mismatch(op string, o, l, r operand) operand {
-	d := source.Diagnostic{Code: codeType, Detail: unitHint(l, r)}
 	a, b := l.kind.an(), r.kind.an()
 	joins := op == "and" || op == "or"
-	sums := op == "+" || op == "-"
+	where, summary, detail := culprit(joins, o, l, r).span, "", unitHint(l, r)
 	switch {
 	case joins:
 		if l.kind == truth {
 			a = b
 		}
-		d.Summary, d.Detail = op+" joins conditions; this is "+a, "compare it with a limit"
+		summary, detail = op+" joins conditions; this is "+a, "compare it with a limit"
 	case l.kind == truth || r.kind == truth:
-		d.Summary = "a condition cannot be part of a comparison or a calculation"
-		d.Detail = "conditions are joined with and, or and not"
+		summary = "a condition cannot be part of a comparison or a calculation"
+		detail = "conditions are joined with and, or and not"
 	case isComparison(op) && common(l.kind, r.kind) != 0:
 		if l.kind == number {
 			a = b
 		}
-		d.Summary = a + " cannot be compared with " + op
-		d.Detail = "two measured values are equal by chance only: use <= or >=, or a count"
-		return c.reject(o, d)
+		where, summary = o.span, a+" cannot be compared with "+op
+		detail = "two measured values are equal by chance only: use <= or >=, or a count"
 	case isComparison(op):
-		d.Summary = a + " cannot be compared with " + b
-	case sums:
-		d.Summary = a + " and " + b + " cannot be added"
+		summary = a + " cannot be compared with " + b
+	case op == "+" || op == "-":
+		summary = a + " and " + b + " cannot be added"
 		if op == "-" {
-			d.Summary = b + " cannot be taken from " + a
+			summary = b + " cannot be taken from " + a
 		}
 		if r.literal && r.kind == ratio {
-			d.Detail = "a share of a metric is a factor of it"
+			detail = "a share of a metric is a factor of it"
 			if l.ref >= 0 { // 1.1 * latency.p99 for latency.p99 + 10%
-				d.Nearest = factor(op, r.value) + " * " + c.written(l)
-				return c.reject(o, d)
+				return c.problem(o.span, source.Errorf(codeType, "%s", summary).Help(detail).
+					Among(factor(op, r.value)+" * "+c.written(l), nil))
 			}
 		}
 	case op == "*":
-		d.Summary, d.Detail = a+" cannot be multiplied by "+b, ""
+		summary, detail = a+" cannot be multiplied by "+b, ""
 	case op == "/":
-		d.Summary, d.Detail = a+" cannot be divided by "+b, ""
+		summary, detail = a+" cannot be divided by "+b, ""
 	default:
-		d.Summary = op + " cannot compare " + a + " with " + b
+		summary = op + " cannot compare " + a + " with " + b
 	}
-	c.problem(culprit(joins, o, l, r).span, d)
+	c.mistake(where, codeType, summary, detail)
 	return o
 }
 
@@ -227,7 +215,7 @@ func unitHint(l, r operand) string {
 		l, r = r, l
 	}
 	unit := strings.TrimLeft(example(l.kind), "0123456789.")
-	n := strconv.FormatFloat(r.value, 'f', -1, 64)
+	n := plain(r.value)
 	switch {
 	case !r.literal:
 		return ""
@@ -262,7 +250,7 @@ func (c *checker) bareNumber(op string, l, r operand) bool {
 	whole := percent(bare.value)
 	meant := whole
 	if isComparison(op) && bare.value >= 1 {
-		meant = strconv.FormatFloat(bare.value, 'f', -1, 64) + "%"
+		meant = plain(bare.value) + "%"
 	}
 	detail := "write " + meant
 	if meant != whole {
@@ -277,7 +265,7 @@ func factor(op string, share float64) string {
 	if op == "-" {
 		share = -share
 	}
-	return strconv.FormatFloat(math.Round((1+share)*1e9)/1e9, 'f', -1, 64)
+	return plain(math.Round((1+share)*1e9) / 1e9)
 }
 
 // percent returns a number as a ratio is written: 0.07 is 7%.
@@ -286,5 +274,5 @@ func percent(v float64) string {
 	if err != nil {
 		shown = 100 * v
 	}
-	return strconv.FormatFloat(shown, 'f', -1, 64) + "%"
+	return plain(shown) + "%"
 }

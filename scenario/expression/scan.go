@@ -15,7 +15,7 @@ import (
 type tokenKind uint8
 
 const (
-	nameToken     tokenKind = iota + 1 // latency, p99.9, p(99.9), stage, max
+	nameToken     tokenKind = iota + 1 // latency, p99.9, p(99.9), stage, max; once joined, a whole metric
 	literalToken                       // 50ms, 0.1 %, 2
 	variableToken                      // ${limit}
 	textToken                          // "id"
@@ -25,10 +25,11 @@ const (
 // token is one word of an expression.
 type token struct {
 	span
-	kind  tokenKind
-	text  string     // of a symbol
-	dim   metric.Dim // of a literal
-	value float64    // of a literal, in base units
+	kind     tokenKind
+	text     string     // of a symbol
+	dim      metric.Dim // of a literal
+	value    float64    // of a literal, in base units
+	segments []segment  // of a metric
 }
 
 func (t token) is(symbol string) bool { return t.kind == symbolToken && t.text == symbol }
@@ -41,7 +42,6 @@ type scanner struct {
 	report
 	at     int
 	tokens []token
-	single bool // one literal is read: no other is proposed in its place
 }
 
 func (s *scanner) scan() {
@@ -107,8 +107,8 @@ func (s *scanner) add(from int, t token) {
 }
 
 // refuse reports a mistake between from and the current character.
-func (s *scanner) refuse(from int, code, summary, detail string) {
-	s.mistake(span{from, s.at}, code, summary, detail)
+func (s *scanner) refuse(from int, summary, detail string) {
+	s.mistake(span{from, s.at}, codeSyntax, summary, detail)
 }
 
 // variable reads ${name}.
@@ -122,7 +122,7 @@ func (s *scanner) variable() {
 	end := slices.Index(s.text[from:], '}')
 	if end < 0 {
 		s.at = len(s.text)
-		s.refuse(from, codeSyntax, "the } of ${ is missing", "")
+		s.refuse(from, "the } of ${ is missing", "")
 		return
 	}
 	if s.at = from + end + 1; strings.TrimSpace(string(s.text[from+2:from+end])) == "" {
@@ -146,7 +146,7 @@ func (s *scanner) misspelt(from int, name string) {
 	if !plainName(name) {
 		name = "name"
 	}
-	s.refuse(from, codeSyntax, "a variable is written ${"+name+"}", "")
+	s.refuse(from, "a variable is written ${"+name+"}", "")
 }
 
 // plainName reports whether s is a name without dots: letters and digits of ASCII, and _.
@@ -162,13 +162,13 @@ func (s *scanner) quoted(quote rune) {
 	end := slices.Index(s.text[from+1:], quote)
 	if end < 0 {
 		s.at = len(s.text)
-		s.refuse(from, codeSyntax, "the closing "+string(quote)+" is missing", "")
+		s.refuse(from, "the closing "+string(quote)+" is missing", "")
 		return
 	}
 	s.at = from + end + 2
 	escaped := func(r rune) bool { return r == '\\' || unicode.IsControl(r) }
 	if slices.ContainsFunc(s.text[from:s.at], escaped) {
-		s.refuse(from, codeSyntax, "a text here has no escapes and no line breaks", "")
+		s.refuse(from, "a text here has no escapes and no line breaks", "")
 		return
 	}
 	s.add(from, token{kind: textToken})
@@ -180,7 +180,6 @@ func (s *scanner) word() {
 	from, member := s.at, s.last(1).is(".")
 	s.skip(isLetterOrDigit)
 	text := string(s.text[from:s.at])
-	symbol, own := symbolOf(text)
 	percentile := len(text) > 1 && text[0] == 'p' && strings.Trim(text[1:], "0123456789") == ""
 	switch {
 	case member && text == "p" && s.peek(0) == '(':
@@ -189,128 +188,107 @@ func (s *scanner) word() {
 	case member && percentile && s.peek(0) == '.' && isDigit(s.peek(1)):
 		s.at++
 		s.skip(isDigit)
-	case member: // any other word is a name here, whatever it means elsewhere
-	case own:
-		s.add(from, token{kind: symbolToken, text: symbol})
+	case !member && s.known(from): // behind a dot any word is a name, whatever it means elsewhere
 		return
-	default:
-		if summary, detail := foreignWord(text); summary != "" {
-			s.refuse(from, codeSyntax, summary, detail)
-			return
-		}
 	}
 	s.add(from, token{kind: nameToken})
 }
 
-// foreignWord says what to write in place of a word of another language; "" for every other word.
-func foreignWord(w string) (summary, detail string) {
-	switch lower := strings.ToLower(w); lower {
-	case "true", "false":
-		return "there is no " + w + " here", "a condition compares a metric with a limit"
-	case "nan", "inf", "infinity":
-		return w + " is not a limit: a number must be finite", ""
-	case "nil", "null", "none":
-		return "there is no " + w + " here", whenNoData
-	case "if", "else", "let", "in", "matches", "contains", "startswith", "endswith", "xor":
-		return "there is no `" + w + "` here", onlyConditions
-	case "and", "or", "not":
-		return "write " + lower, ""
+// symbol reads an operator or a bracket, the longest that fits, and refuses those of other languages.
+func (s *scanner) symbol() {
+	from := s.at
+	for n := min(3, len(s.text)-from); n > 0; n-- {
+		if s.at = from + n; s.known(from) {
+			return
+		}
 	}
-	return "", ""
+	summary, detail := strange(s.text[from])
+	s.refuse(from, summary, detail)
 }
+
+// known adds the symbol between from and the current character, or refuses it as one of other
+// languages. It returns false for every other text.
+func (s *scanner) known(from int) bool {
+	symbol := s.part(span{from, s.at})
+	if !slices.Contains(symbols, symbol) {
+		meant, summary, detail := foreign(symbol)
+		if summary == "" {
+			return false
+		}
+		s.refuse(from, summary, detail)
+		symbol = meant
+	}
+	if symbol != "" { // of another language: so that nothing else is reported about it
+		s.add(from, token{kind: symbolToken, text: symbol})
+	}
+	return true
+}
+
+var symbols = strings.Fields("< <= > >= == != + - * / . , ( ) and or not")
 
 const (
 	whenNoData     = "what happens without data is said by on_no_data"
 	onlyConditions = "conditions are made of comparisons, and, or and not"
 )
 
-// symbol reads an operator or a bracket, the longest that fits, and refuses those of other languages.
-func (s *scanner) symbol() {
-	from := s.at
-	for n := min(3, len(s.text)-from); n > 0; n-- {
-		s.at = from + n
-		text := string(s.text[from:s.at])
-		symbol, own := symbolOf(text)
-		summary, detail := missing(text)
-		switch {
-		case symbol != "":
-			if symbol == "not" {
-				detail = "not (a < b)"
-			}
-			if !own {
-				s.refuse(from, codeSyntax, "write "+symbol, detail)
-			}
-			s.add(from, token{kind: symbolToken, text: symbol}) // so that nothing else is reported about it
-			return
-		case summary != "":
-			s.refuse(from, codeSyntax, summary, detail)
-			return
-		}
-	}
-	summary, detail := strange(s.text[from])
-	s.refuse(from, codeSyntax, summary, detail)
-}
-
-// symbolOf returns the symbol of the language for text; own: text is that symbol, else one of another
-// language or one that only looks like ours. "" for every other text.
-func symbolOf(text string) (symbol string, own bool) {
-	for _, symbol := range [...]string{
-		"<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "/", ".", ",", "(", ")", "and", "or", "not",
-	} {
-		if symbol == text {
-			return symbol, true
-		}
-	}
-	switch text {
+// foreign says that a word or symbol of other languages does not exist here, and which of ours is
+// meant; "" for every other text.
+func foreign(text string) (meant, summary, detail string) {
+	switch strings.ToLower(text) {
 	case "===", "=":
-		return "==", false
+		meant = "=="
 	case "!==", "<>", "≠":
-		return "!=", false
+		meant = "!="
 	case "=<", "≤":
-		return "<=", false
+		meant = "<="
 	case "=>", "≥":
-		return ">=", false
+		meant = ">="
 	case "＜":
-		return "<", false
+		meant = "<"
 	case "＞":
-		return ">", false
+		meant = ">"
 	case "×", "·":
-		return "*", false
+		meant = "*"
 	case "÷":
-		return "/", false
+		meant = "/"
 	case "−", "–", "—":
-		return "-", false
-	case "&&", "&", "∧":
-		return "and", false
-	case "||", "|", "∨":
-		return "or", false
-	case "!", "¬":
-		return "not", false
-	}
-	return "", false
-}
-
-// missing says that a symbol of other languages does not exist here; "" for every other.
-func missing(text string) (summary, detail string) {
-	switch text {
+		meant = "-"
+	case "&&", "&", "∧", "and":
+		meant = "and"
+	case "||", "|", "∨", "or":
+		meant = "or"
+	case "!", "¬", "not":
+		meant, detail = "not", "not (a < b)"
+	case "true", "false":
+		return "", "there is no " + text + " here", "a condition compares a metric with a limit"
+	case "nan", "inf", "infinity":
+		return "", text + " is not a limit: a number must be finite", ""
+	case "nil", "null", "none":
+		return "", "there is no " + text + " here", whenNoData
+	case "if", "else", "let", "in", "matches", "contains", "startswith", "endswith", "xor":
+		return "", "there is no `" + text + "` here", onlyConditions
 	case "//", "/*", "#":
-		return "there are no comments in an expression", "YAML's begin with #, outside the expression"
+		return "", "there are no comments in an expression",
+			"YAML's begin with #, outside the expression"
 	case "**", "^":
-		return "there is no power operator", ""
+		return "", "there is no power operator", ""
 	case "..":
-		return "there are no ranges", ""
+		return "", "there are no ranges", ""
 	case "??", "?.":
-		return "there is no " + text, whenNoData
+		return "", "there is no " + text, whenNoData
 	case "%":
-		return "there is no % operator", "a ratio is a number and a %, such as 0.1%"
+		return "", "there is no % operator", "a ratio is a number and a %, such as 0.1%"
 	case "?", ":":
-		return "there is no choice a ? b : c", onlyConditions
+		return "", "there is no choice a ? b : c", onlyConditions
 	case "[", "]", "{", "}":
-		return "there are no lists and maps in an expression", ""
+		return "", "there are no lists and maps in an expression", ""
 	case ";":
-		return "an assertion is one expression", "give each its own entry of assert, or join them with and"
+		return "", "an assertion is one expression",
+			"give each its own entry of assert, or join them with and"
+	default:
+		return "", "", ""
 	}
-	return "", ""
+	return meant, "write " + meant, detail
 }
 
 // strange describes a character that is invisible, or that only looks like one of ours.
@@ -343,7 +321,7 @@ func (s *scanner) missingPercentile(digits string) bool {
 	}
 	whole := span{s.last(first).from, s.at}
 	name := s.part(span{whole.from, s.last(1).from})
-	d := source.Diagnostic{Code: codeStat, Detail: "a percentile is written .p99 or .p(99.9)"}
+	d := source.Errorf(codeStat, "").Help("a percentile is written .p99 or .p(99.9)")
 	if _, _, ok := metric.ParseStat("p" + digits); ok {
 		d.Nearest = name + ".p" + digits
 	}
@@ -360,13 +338,10 @@ func (s *scanner) missingPercentile(digits string) bool {
 	return true
 }
 
-// propose refuses what is written between from and the current character, with the literal that was
-// likely meant.
-func (s *scanner) propose(from int, d source.Diagnostic) {
+// propose reports d between from and the current character, with the literal that was likely meant.
+func (s *scanner) propose(from int, d *source.Diagnostic) {
 	whole := span{from, s.at}
-	if !s.single {
-		d.Nearest = cmp.Or(nearestLiteral(s.part(whole)), d.Nearest)
-	}
+	d.Nearest = cmp.Or(nearestLiteral(s.part(whole)), d.Nearest)
 	s.problem(whole, d)
 }
 

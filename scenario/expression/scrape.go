@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Selector says which series of a Prometheus endpoint a reference reads, and which statistic of them.
@@ -25,25 +26,24 @@ func scraped(path string) (leaf metric.Leaf, is bool, err error) {
 	if !is {
 		return metric.Leaf{}, false, nil
 	}
-	e := &NameError{Code: codeStat, Allowed: scrapeStats()}
+	stats, near := scrapeStats(), ""
+	d := source.Errorf(codeStat, "a scraped series has no .%s", stat)
 	_, mistake := parseSelector(selector)
 	switch {
 	case mistake != "":
-		e = &NameError{
-			Code: codeSyntax, Summary: mistake,
-			Detail: `a series is written as Prometheus does: scrape("name{label='v'}")`,
-		}
+		d, stats = source.Errorf(codeSyntax, "%s", mistake).
+			Help(`a series is written as Prometheus does: scrape("name{label='v'}")`), nil
 	case stat == "":
-		e.Summary = "a scraped series has many values: say which statistic of it"
-	case slices.Contains(e.Allowed, stat):
+		d.Summary = "a scraped series has many values: say which statistic of it"
+	case slices.Contains(stats, stat):
 		return metric.Leaf{Row: &metric.Row{
 			Name: path, Dim: metric.Number, From: metric.Series,
 			Help: "The ." + stat + " of the server's own series " + selector + ".",
 		}}, true, nil
 	default:
-		e.Summary, e.Nearest = "a scraped series has no ."+stat, nearestStatistic(stat, e.Allowed)
+		near = nearestStatistic(stat, stats)
 	}
-	return metric.Leaf{}, true, e
+	return metric.Leaf{}, true, &NameError{Diagnostic: d.Among(near, stats)}
 }
 
 // cutScrape cuts `scrape("selector").stat` into its parts. False: path is another metric.
@@ -89,12 +89,6 @@ func parseSelector(text string) (s Selector, mistake string) {
 		}
 	}
 	return s, ""
-}
-
-// Scraped reports whether the reference is one of scrape("…").
-func (r Ref) Scraped() bool {
-	_, ok := r.Selector()
-	return ok
 }
 
 // Selector returns the series that a reference reads; false: it is no scrape("…").

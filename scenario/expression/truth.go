@@ -22,16 +22,10 @@ type Truth struct {
 }
 
 // Judge is optionally implemented by Values: it decides comparisons that bounds cannot. t is
-// undecided; either side may be unknown. False leaves the decision to the bounds.
+// undecided; either side may be unknown. decided is t with Is, Margin and Why; false leaves the
+// decision to the bounds.
 type Judge interface {
-	Compare(t Truth) (Decision, bool)
-}
-
-// Decision is the answer of a Judge.
-type Decision struct {
-	Is     int8      // -1 false, 0 unknown, 1 true
-	Margin *Quantity // Observed - Limit with its bounds; nil: it decided by something else
-	Why    string    // why it is unknown
+	Compare(t Truth) (decided Truth, ok bool)
 }
 
 // Decide compares two known quantities by their bounds: 1 and -1 where every value within them
@@ -65,49 +59,35 @@ func sure(yes, no bool) int8 {
 	return 0
 }
 
-// turned returns op for exchanged sides: a < b is b > a.
-func turned(op string) string {
-	switch op {
-	case "<":
-		return ">"
-	case "<=":
-		return ">="
-	case ">":
-		return "<"
-	case ">=":
-		return "<="
-	}
-	return op
-}
+// turned holds the operators, and each for exchanged sides: a < b is b > a.
+var turned = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
-// opposite returns the operator that is true where op is false.
-func opposite(op string) string {
-	switch op {
-	case "<", ">":
-		return turned(op) + "="
-	case "<=", ">=":
-		return turned(op)[:1]
-	case "==":
-		return "!="
-	}
-	return "=="
-}
+var opposite = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+// Opposite returns the operator that is true where op is false.
+func Opposite(op string) string { return opposite[op] }
+
+// TakesEqual reports whether values as large as the limit of a comparison belong to those that are larger:
+// they make `<` false and `>=` true.
+func TakesEqual(op string) bool { return op == "<" || op == ">=" }
 
 // compare fills in the truth of a comparison whose texts and dimension are set.
 func (t Truth) compare(a, b Quantity, j Judge) Truth {
 	t.Observed, t.Limit = a, b
 	if j != nil {
-		if d, ok := j.Compare(t); ok {
-			t.Is, t.Margin, t.Why = d.Is, d.Margin, d.Why
-			return t
+		if decided, ok := j.Compare(t); ok {
+			return decided
 		}
 	}
-	if u, ok := both(a, b); !ok {
-		t.Why = u.Why
-		return t
-	}
-	if t.Is = Decide(t.Op, a, b); t.Is == 0 {
-		t.Why = cmp.Or(a.Why, b.Why, "the limit lies within the confidence bounds")
+	switch {
+	case !a.Known:
+		t.Why = a.Why
+	case !b.Known:
+		t.Why = b.Why
+	default:
+		if t.Is = Decide(t.Op, a, b); t.Is == 0 {
+			t.Why = cmp.Or(a.Why, b.Why, "the limit lies within the confidence bounds")
+		}
 	}
 	return t
 }
@@ -123,7 +103,7 @@ func (t Truth) Lacks() int64 {
 }
 
 func not(a Truth) Truth {
-	a.Is, a.Op = -a.Is, opposite(a.Op)
+	a.Is, a.Op = -a.Is, Opposite(a.Op)
 	return a
 }
 

@@ -29,20 +29,43 @@ var (
 )
 
 // constraint checks a decoded scalar against the words, min, max, above and is tags of its field.
-func constraint(f field, v any, n *source.Node) *source.Diagnostic {
+func constraint(f field, v any, n *source.Node, path string) *source.Diagnostic {
+	if d, ok := v.(interface{ Plain() any }); ok {
+		v = d.Plain()
+	}
 	if len(f.words) > 0 {
 		return OneWord(fmt.Sprint(v), f.key, f.words)
 	}
 	if s, ok := v.(string); ok {
 		return textForm(f.is, s)
 	}
-	is := func(bound string) int {
-		return cmp.Compare(Magnitude(v), Magnitude(readTag(reflect.TypeOf(v), bound)))
-	}
-	if f.min != "" && is(f.min) < 0 || f.above != "" && is(f.above) <= 0 || f.max != "" && is(f.max) > 0 {
-		return OutOfRange("`"+f.key+"`", n.Text, f.min, f.above, f.max)
+	m := Magnitude(v)
+	if f.min.text != "" && m < f.min.value || f.above.text != "" && m <= f.above.value ||
+		f.max.text != "" && m > f.max.value {
+		return OutOfRange("`"+cmp.Or(f.key, LastKey(path))+"`", n.Text, f.min.text, f.above.text, f.max.text)
 	}
 	return nil
+}
+
+// bound is the value of a min, above or max tag, as a plan writes it and as a number; "": there is none.
+type bound struct {
+	text  string
+	value float64
+}
+
+// readBounds reads the min, above and max tags of a scalar, or of a list of them.
+func readBounds(f reflect.StructField) (bounds [3]bound) {
+	t := f.Type
+	if t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	t = leafType(deref(t))
+	for i, text := range Bounds(f.Tag, LeafName(t)) {
+		if text != "" {
+			bounds[i] = bound{text, Magnitude(readTag(t, text))}
+		}
+	}
+	return bounds
 }
 
 // OutOfRange reports a value outside of the bounds of its key, of which "" is none.
@@ -57,8 +80,14 @@ func OutOfRange(key, found, least, above, most string) *source.Diagnostic {
 		Help("Allowed is " + strings.Join(bounds, " and ") + ".")
 }
 
-// Magnitude is a decoded number as a float.
+// Magnitude is a decoded number as a float; of a span the number of what it counts.
 func Magnitude(v any) float64 {
+	switch v := v.(type) {
+	case Span:
+		return float64(max(int64(v.Duration), v.Requests, v.Sequences, v.Sessions, v.Passes))
+	case interface{ Plain() any }:
+		return Magnitude(v.Plain())
+	}
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Int64:
 		return float64(r.Int())
@@ -136,10 +165,18 @@ const (
 	MaxSteps  = 1000       // of one ramp
 )
 
-// Bound returns the number of a min or max tag: the value of MaxSlots, else the text itself.
-func Bound(text string) string {
-	if text == "MaxSlots" {
-		return strconv.Itoa(MaxSlots)
+// Bounds returns the min, above and max tags of a type of scalars as a plan writes them, "" for none. A
+// whole number above 0 is at least 1.
+func Bounds(tag reflect.StructTag, typ string) [3]string {
+	amount, unit := MaxSlots, ""
+	if typ == "rate" {
+		amount, unit = MaxRate, "/s"
 	}
-	return text
+	limit := strings.NewReplacer("zero", "0"+unit, "MaxSlots", strconv.Itoa(amount)+unit,
+		"MaxAmount", strconv.Itoa(amount)+unit)
+	least, above := limit.Replace(tag.Get("min")), limit.Replace(tag.Get("above"))
+	if typ == "int" && above == "0" {
+		least, above = "1", ""
+	}
+	return [3]string{least, above, limit.Replace(tag.Get("max"))}
 }

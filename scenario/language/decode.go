@@ -14,6 +14,7 @@ import (
 // unless a mistake is already known at the same place, and goes on.
 type Decoder struct {
 	Diags source.Diagnostics
+	Paths []NamedPath                    // of files and folders that must be there
 	Known map[string]bool                // paths at which a mistake was reported before
 	above map[string]bool                // paths above those
 	Lacks map[string]bool                // maps that are known to lack a key
@@ -26,32 +27,43 @@ type Decoder struct {
 
 // Replaced tells what became of the nodes whose text holds variables.
 type Replaced interface {
-	// WrittenAs gives the node as the plan writes it, which is n where nothing was replaced.
-	WrittenAs(n *source.Node) *source.Node
-	// GaveAll names what gave the whole value, for messages; "": nothing.
-	GaveAll(n *source.Node) string
-	// IsUnset reports whether a text holds a variable without a value.
-	IsUnset(n *source.Node) bool
-	// IsSecret reports whether a text holds a secret.
-	IsSecret(n *source.Node) bool
+	// Of returns what replaced a node; where nothing did, Original is the node and all else zero.
+	Of(n *source.Node) Replacement
 	// ItemPath is the path in the plan of item i of the list at path.
 	ItemPath(item *source.Node, path string, i int) string
 }
 
-// NewDecoder returns a decoder that knows of the mistakes found before.
-func NewDecoder(known source.Diagnostics, subs Replaced) *Decoder {
-	d := &Decoder{
+// Replacement describes a text that holds variables and what replaced it.
+type Replacement struct {
+	Original *source.Node // as the plan writes it
+	From     string       // what gave the whole value, for messages; "": nothing
+	// Shown is how the resolved plan writes the text, where it differs: *** for a secret, ${matrix.x} by
+	// point.
+	Shown   string
+	Differs bool
+	Secret  bool // the text holds a secret
+	Empty   bool // it holds an empty secret
+	Unset   bool // it holds a variable without a value
+}
+
+// NamedPath is a path of the plan and what it must lead to: a file, or a folder.
+type NamedPath struct {
+	*Val[Path]
+	Kind string
+}
+
+// NewDecoder returns a decoder that knows of no mistake yet.
+func NewDecoder(subs Replaced) *Decoder {
+	return &Decoder{
 		Known: map[string]bool{}, above: map[string]bool{}, Lacks: map[string]bool{},
 		Spots: map[source.Pos]bool{},
 		stray: map[string][]source.Diagnostic{}, odd: map[source.Pos]source.Diagnostic{}, subs: subs,
 	}
-	d.Learn(known)
-	return d
 }
 
 // DecodeVar reads the declaration of a variable; mistakes in it are reported when the plan is decoded.
 func DecodeVar(n *source.Node, path string, subs Replaced) (raw Var, ok bool) {
-	ok = NewDecoder(nil, subs).decode(reflect.ValueOf(&raw).Elem(), n, path, field{})
+	ok = NewDecoder(subs).decode(reflect.ValueOf(&raw).Elem(), n, path, field{})
 	return raw, ok
 }
 
@@ -91,7 +103,7 @@ func (d *Decoder) Learn(known source.Diagnostics) {
 // path or, for what came from the defaults, at its place in the file; or it holds a variable whose own
 // mistake is reported.
 func (d *Decoder) settled(n *source.Node, path string) bool {
-	return d.Known[path] || d.subs.IsUnset(n) || n.Kind == source.Scalar && d.Spots[n.Pos]
+	return d.Known[path] || d.subs.Of(n).Unset || n.Kind == source.Scalar && d.Spots[n.Pos]
 }
 
 // Doubtful reports whether a mistake is known at path or below it: then what seems to be missing there
@@ -128,10 +140,20 @@ func (d *Decoder) list(v reflect.Value, n *source.Node, path string, f field) bo
 		return false
 	}
 	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Items)))
+	seen := map[any]bool{}
 	for i, item := range n.Items {
-		e := reflect.New(v.Type().Elem()).Elem()
-		if d.decode(e, item, d.subs.ItemPath(item, path, i), f) {
-			v.Set(reflect.Append(v, e))
+		e, at := reflect.New(v.Type().Elem()).Elem(), d.subs.ItemPath(item, path, i)
+		if !d.decode(e, item, at, f) {
+			continue
+		}
+		v.Set(reflect.Append(v, e))
+		if f.unique {
+			value := e.Interface().(Scalar).Value().Interface()
+			if seen[value] {
+				d.Report(item, at, source.Errorf(source.CodeDuplicate,
+					"duplicate %s in `%s`", Written(item), LastKey(path)))
+			}
+			seen[value] = true
 		}
 	}
 	return true
@@ -143,7 +165,7 @@ func (d *Decoder) dict(v reflect.Value, n *source.Node, path string, f field) bo
 		return false
 	}
 	v.FieldByName("At").Set(reflect.ValueOf(Place{Node: n, Path: path}))
-	m := v.Addr().Interface().(mapping)
+	m := v.Addr().Interface().(Mapping)
 	for _, e := range n.Entries {
 		d.decode(reflect.ValueOf(m.add(e.Key, e.KeyPos)).Elem(), e.Value, path+source.JoinPointer(e.Key), f)
 	}
@@ -197,10 +219,10 @@ func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	}
 	v, wrong := leafOf(t).parse(n, path)
 	if wrong == nil {
-		wrong = constraint(f, v, n)
+		wrong = constraint(f, v, n, path)
 	}
 	if is := f.is; wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") &&
-		d.subs.IsSecret(n) {
+		d.subs.Of(n).Secret {
 		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot be part of a name").
 			Help("results and files are called by it")
 	}
@@ -210,8 +232,14 @@ func (d *Decoder) scalar(s Scalar, n *source.Node, path string, f field) bool {
 	}
 	s.Value().Set(reflect.ValueOf(v))
 	*s.Place() = Place{Node: n, Path: path}
+	if p, ok := s.(*Val[Path]); ok && f.is != "" && !inDefaults(path) {
+		d.Paths = append(d.Paths, NamedPath{p, f.is})
+	}
 	return true
 }
+
+// inDefaults reports whether a path is that of `defaults` or of a value there, which each stage has too.
+func inDefaults(path string) bool { return strings.HasPrefix(path+"/", "/defaults/") }
 
 // unfit reports a value or a key that the schema should have refused: nothing is ignored.
 func (d *Decoder) unfit(n *source.Node, path string) {
@@ -222,9 +250,10 @@ func (d *Decoder) unfit(n *source.Node, path string) {
 
 // Report reports what is wrong with the value n.
 func (d *Decoder) Report(n *source.Node, path string, m *source.Diagnostic) {
-	placed := m.At(path, n.Pos, WidthOf(n, d.subs.WrittenAs(n)))
-	if name := d.subs.GaveAll(n); name != "" {
-		placed.Detail = strings.TrimPrefix(m.Detail+"; the value comes from "+name, "; ")
+	now := d.subs.Of(n)
+	placed := m.At(path, n.Pos, WidthOf(n, now.Original))
+	if now.From != "" {
+		placed.Detail = strings.TrimPrefix(m.Detail+"; the value comes from "+now.From, "; ")
 	}
 	d.Diags = append(d.Diags, placed)
 }

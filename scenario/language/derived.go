@@ -46,9 +46,10 @@ func FromStage(text string) bool {
 	return depth == 0
 }
 
-// derived returns the reader of an amount that may come from an earlier result.
-func derived[T Amount](amount leaf) leaf {
-	return leaf{amount.Form, func(_ *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+// derived returns the form of an amount that may come from an earlier result.
+func derived[T Amount](name string) *Form {
+	amount := FormOf(name)
+	return amount.readBy(func(_ *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 		if FromStage(n.Text) {
 			inner := n.AsText(path).Slice(2, len([]rune(n.Text))-1)
 			return Derived[T]{Expr: &inner}, nil
@@ -58,7 +59,7 @@ func derived[T Amount](amount leaf) leaf {
 			return nil, wrong
 		}
 		return Derived[T]{V: v.(T)}, nil
-	}}
+	})
 }
 
 // precision is how close a search comes to the limit: a share of the value, or an amount. One of
@@ -68,15 +69,16 @@ type precision[T Amount] struct {
 	Amount T
 }
 
-// precise returns the reader of a precision: a share, or an amount.
-func precise[T Amount](either, share, amount leaf) leaf {
-	return leaf{either.Form, func(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
-		if v, wrong := share.parse(n, path); wrong == nil {
+// precise returns the form of a precision: a share, or an amount.
+func precise[T Amount](name string) *Form {
+	form := FormOf("precision_" + name)
+	return form.readBy(func(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+		if v, wrong := FormOf("ratio").parse(n, path); wrong == nil {
 			return precision[T]{Ratio: v.(Ratio)}, nil
 		}
-		if v, wrong := amount.parse(n, path); wrong == nil {
+		if v, wrong := FormOf(name).parse(n, path); wrong == nil {
 			return precision[T]{Amount: v.(T)}, nil
 		}
 		return nil, f.Mistake(n)
-	}}
+	})
 }

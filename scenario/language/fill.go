@@ -25,7 +25,7 @@ func fill(v reflect.Value) {
 		}
 	case v.Kind() != reflect.Struct || isLeaf(v.Type()) || v.Type() == reflect.TypeFor[Opaque]():
 	case isDict(v.Type()):
-		v.Addr().Interface().(mapping).each(func(_ string, e reflect.Value) { fill(e) })
+		v.Addr().Interface().(Mapping).Each(func(_ string, e reflect.Value) { fill(e) })
 	default:
 		fillStruct(v)
 	}

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 // that are written in another way follow from it.
 type Form struct {
 	Name        string // of its definition in the schema, and as the type of a variable
-	Title       string // for people
+	Title       string // for people; "": its name
 	Description string
 	Kinds       []string // types of JSON; a variable is a string. None: only variables have the type
 	Pattern     string   // of a whole text, without variables
@@ -34,9 +35,9 @@ const (
 func Forms() []*Form { return forms() }
 
 var forms = sync.OnceValue(func() []*Form {
-	return []*Form{
+	all := []*Form{
 		{
-			Name: "text", Title: "text",
+			Name:        "text",
 			Description: "Text. Numbers and true or false are taken as they are written.",
 			Kinds:       []string{"string", "number", "boolean"},
 			Examples:    []any{"resnet50", "Bearer ${token}"},
@@ -48,41 +49,41 @@ var forms = sync.OnceValue(func() []*Form {
 			read: readAny,
 		},
 		{
-			Name: "path", Title: "path", Description: "A path, relative to the file that holds it.",
+			Name: "path", Description: "A path, relative to the file that holds it.",
 			Kinds: []string{"string"}, Pattern: `.+`, Examples: []any{"data/rows.json"},
 			read: readPath,
 		},
 		{
-			Name: "int", Title: "int", Description: "A whole number, in decimal digits, without quotes.",
+			Name: "int", Description: "A whole number, in decimal digits, without quotes.",
 			Kinds: []string{"integer", "string"}, Examples: []any{16, "${n}"},
 			read: readInt,
 		},
 		{
-			Name: "number", Title: "number", Description: "A number without a unit, without quotes.",
+			Name: "number", Description: "A number without a unit, without quotes.",
 			Kinds: []string{"number", "string"}, Examples: []any{0.5, "${weight}"},
 			read: readNumber,
 		},
 		{
-			Name: "bool", Title: "bool", Description: "true or false.",
+			Name: "bool", Description: "true or false.",
 			Kinds: []string{"boolean", "string"}, Examples: []any{true, "${flag}"},
 			read: readBool,
 		},
 		{
-			Name: "duration", Title: "duration",
+			Name:        "duration",
 			Description: "A time with its unit: ns, us, ms, s, m or min, h.",
 			Kinds:       []string{"string"}, Pattern: source.DurationPattern, Units: []string{"s"},
 			Examples: []any{"50ms", "1.5s", "1h30m", "${limit}"},
 			read:     readDuration,
 		},
 		{
-			Name: "rate", Title: "rate", Description: "A number for each second, minute or hour.",
+			Name: "rate", Description: "A number for each second, minute or hour.",
 			Kinds: []string{"string"}, Pattern: decimal + ` */(s|min|h)`, Units: []string{"/s"},
 			Examples: []any{"200/s", "90/min", "0.5/s"},
 			units:    map[string]scale{"/s": {1, 1}, "/min": {1, 60}, "/h": {1, 3600}},
 			read:     readQuantity[Rate],
 		},
 		{
-			Name: "ratio", Title: "ratio", Description: "A share in percent.",
+			Name: "ratio", Description: "A share in percent.",
 			Kinds: []string{"string"}, Pattern: decimal + ` *%`, Units: []string{"%"},
 			Examples: []any{"0.1%", "95%"},
 			units:    map[string]scale{"%": {1, 100}},
@@ -97,7 +98,7 @@ var forms = sync.OnceValue(func() []*Form {
 			Kinds: []string{"string"}, Pattern: decimal + ` *(%|/(s|min|h))`, Examples: []any{"2%", "10/s"},
 		},
 		{
-			Name: "size", Title: "size", Description: "Bytes with a unit: B, kB, MB, GB, KiB, MiB, GiB.",
+			Name: "size", Description: "Bytes with a unit: B, kB, MB, GB, KiB, MiB, GiB.",
 			Kinds: []string{"string"}, Pattern: decimal + ` *(B|kB|KB|MB|GB|KiB|MiB|GiB)`,
 			Units: []string{"B"}, Examples: []any{"64MiB", "1MB"},
 			units: map[string]scale{
@@ -107,14 +108,14 @@ var forms = sync.OnceValue(func() []*Form {
 			read: readQuantity[Size],
 		},
 		{
-			Name: "span", Title: "span",
+			Name:        "span",
 			Description: "A duration, or a number of requests, of sequences or of passes over the data.",
 			Kinds:       []string{"string"}, Pattern: source.DurationPattern + `|[0-9]+ +(` + counting + `)`,
 			Units: []string{"s", " requests"}, Examples: []any{"60s", "1000 requests"},
 			read: readSpan,
 		},
 		{
-			Name: "expression", Title: "expression",
+			Name:        "expression",
 			Description: "A comparison of metrics with limits, or several, joined by and, or, not.",
 			Kinds:       []string{"string"}, Pattern: `[\s\S]*\S[\s\S]*`,
 			Examples: []any{"latency.p99 < 50ms", "errors.ratio < ${allowed}"},
@@ -128,12 +129,29 @@ var forms = sync.OnceValue(func() []*Form {
 			read:     readConnections,
 		},
 		{
-			Name: "power", Title: "power", Description: "Watts with a unit: mW, W, kW.",
+			Name: "exact_output", Title: "bool or word",
+			Description: "true, false, or auto.",
+			Kinds:       []string{"boolean", "string"}, Pattern: `auto`,
+			Examples: []any{true, "auto"},
+			read:     readExactOutput,
+		},
+		{
+			Name: "power", Description: "Watts with a unit: mW, W, kW.",
 			Pattern: decimal + ` *(mW|W|kW)`, Units: []string{"W"}, Examples: []any{"300mW", "500W", "0.5kW"},
 			units: map[string]scale{"mW": {1e-3, 1}, "W": {1, 1}, "kW": {1e3, 1}},
 			read:  readQuantity[power],
 		},
+		{
+			Name: "energy", Description: "Joules with a unit: mJ, J, kJ.",
+			Pattern: decimal + ` *(mJ|J|kJ)`, Units: []string{"J"}, Examples: []any{"300mJ", "2J", "1.5kJ"},
+			units: map[string]scale{"mJ": {1e-3, 1}, "J": {1, 1}, "kJ": {1e3, 1}},
+			read:  readQuantity[energy],
+		},
 	}
+	for _, f := range all {
+		f.Title = cmp.Or(f.Title, f.Name)
+	}
+	return all
 })
 
 // FormOf returns the type of scalars with a name; nil: there is none.

@@ -20,11 +20,13 @@ import (
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
 //	streaming:"text" the default of a target that streams
 //	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
-//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end; MaxSlots is a limit
-//	                 by name
+//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end; zero, MaxSlots and
+//	                 MaxAmount are limits by name
 //	with:"rate"      the option makes sense only beside one of these keys
-//	is:"name"        a special kind of text (constraint.go)
+//	one:"load"       of the keys with this word a map has one (unions.go)
+//	is:"name"        a special kind of text (constraint.go); file, folder: a path to one that must be there
 //	required:"true"  the key must be there
+//	unique:"true"    a list has no scalar twice
 //
 // The comment of a field is the description of its key, which ends with an example: `Example: VALUE`.
 // In a generic struct a second one, after ` | `, is for types whose values have a unit. From tags and
@@ -86,11 +88,10 @@ type Item[T any] struct {
 	Value  *T
 }
 
-// mapping is a *Dict of any type, for the walks.
-type mapping interface {
-	add(key string, pos source.Pos) any // a pointer to the new entry's value
-	each(visit func(key string, value reflect.Value))
-	elem() reflect.Type
+// Mapping is a *Dict of any type, for walks over the structs.
+type Mapping interface {
+	Each(visit func(key string, value reflect.Value)) // a pointer to each value
+	add(key string, pos source.Pos) any               // a pointer to the new entry's value
 }
 
 func (m *Dict[T]) add(key string, pos source.Pos) any {
@@ -99,13 +100,12 @@ func (m *Dict[T]) add(key string, pos source.Pos) any {
 	return v
 }
 
-func (m *Dict[T]) each(visit func(string, reflect.Value)) {
+// Each implements Mapping.
+func (m *Dict[T]) Each(visit func(string, reflect.Value)) {
 	for _, e := range m.Entries {
 		visit(e.Key, reflect.ValueOf(e.Value))
 	}
 }
-
-func (m *Dict[T]) elem() reflect.Type { return reflect.TypeFor[T]() }
 
 // Items are the entries of a dict that may be absent.
 func (m *Dict[T]) Items() []Item[T] {
@@ -120,7 +120,7 @@ type Opaque struct{ At Place }
 
 var (
 	scalarType  = reflect.TypeFor[Scalar]()
-	mappingType = reflect.TypeFor[mapping]()
+	mappingType = reflect.TypeFor[Mapping]()
 )
 
 // field is one field of a struct of the language.
@@ -133,15 +133,25 @@ type field struct {
 
 	// What the tag says, read once.
 	has, is, dflt    string
-	min, above, max  string
+	one              string // the union that the key is in
+	min, above, max  bound
 	required, filled bool // filled: dflt is put in
+	unique           bool
 	words, with      []string
 }
 
 // layout holds the fields and unions of one struct.
 type layout struct {
 	fields []field
-	unions []union // those whose keys it has, each with the members that it has
+	unions []union
+}
+
+var structs []reflect.Type // filled by layouts
+
+// Structs lists the structs of the language, in the order in which it mentions them.
+func Structs() []reflect.Type {
+	layouts()
+	return structs
 }
 
 // layouts is the plan language by struct, read from the tags once.
@@ -156,18 +166,15 @@ var layouts = sync.OnceValue(func() map[reflect.Type]layout {
 		case known || isLeaf(t) || t.Kind() != reflect.Struct:
 			return
 		case isDict(t):
-			learn(reflect.New(t).Interface().(mapping).elem())
+			learn(EntryType(t))
 			return
 		}
 		own := layout{fields: readFields(t)}
-		own.unions = readUnions(t, own.fields)
-		all[t] = own
-		for _, f := range own.fields {
-			learn(f.typ)
-		}
+		own.unions = readUnions(own.fields)
+		all[t], structs = own, append(structs, t)
 		for i := range t.NumField() {
-			if t.Field(i).Tag.Get("inline") != "" {
-				learn(t.Field(i).Type)
+			if f := t.Field(i); f.Tag.Get("plan")+f.Tag.Get("form")+f.Tag.Get("inline") != "" {
+				learn(f.Type)
 			}
 		}
 	}
@@ -197,7 +204,10 @@ func readFields(t reflect.Type) []field {
 			continue
 		}
 		own.has, own.is, own.required = f.Tag.Get("has"), f.Tag.Get("is"), f.Tag.Get("required") != ""
-		own.min, own.above, own.max = Bound(f.Tag.Get("min")), f.Tag.Get("above"), Bound(f.Tag.Get("max"))
+		own.one = f.Tag.Get("one")
+		bounds := readBounds(f)
+		own.min, own.above, own.max = bounds[0], bounds[1], bounds[2]
+		own.unique = f.Tag.Get("unique") != ""
 		own.dflt, own.filled = f.Tag.Lookup("default")
 		own.words, own.with = strings.Fields(f.Tag.Get("words")), strings.Fields(f.Tag.Get("with"))
 		all = append(all, own)
@@ -247,6 +257,13 @@ func deref(t reflect.Type) reflect.Type {
 func isLeaf(t reflect.Type) bool { return reflect.PointerTo(t).Implements(scalarType) }
 func isDict(t reflect.Type) bool { return reflect.PointerTo(t).Implements(mappingType) }
 
+// EntryType is T of a Dict[T].
+func EntryType(dict reflect.Type) reflect.Type {
+	entries, _ := dict.FieldByName("Entries")
+	value, _ := entries.Type.Elem().FieldByName("Value")
+	return value.Type.Elem()
+}
+
 // leafType is T of a val[T].
 func leafType(t reflect.Type) reflect.Type { return t.Field(0).Type }
 
@@ -279,7 +296,7 @@ func childType(t reflect.Type, key string) reflect.Type {
 	case t == nil || isLeaf(t):
 		return nil
 	case isDict(t):
-		return deref(reflect.New(t).Interface().(mapping).elem())
+		return deref(EntryType(t))
 	case t.Kind() != reflect.Struct:
 		return nil
 	}

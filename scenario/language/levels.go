@@ -2,25 +2,26 @@ package language
 
 import (
 	"math"
+	"strconv"
 )
 
-// Sound reports whether step and factor lead upwards.
-func (l *Levels[T]) Sound() bool {
-	return (l.Step == nil || Magnitude(l.Step.V) > 0) && (l.Factor == nil || l.Factor.V > 1) &&
-		Magnitude(l.From.V) > 0
+// whole reports whether the levels are whole numbers.
+func (l *Levels[T]) whole() bool {
+	_, whole := any(l.From.V).(int64)
+	return whole
 }
 
 // level is level i, by the closed form, so that no error adds up.
 func (l *Levels[T]) level(i int) float64 {
 	from := Magnitude(l.From.V)
-	if l.Factor != nil {
-		v := from * math.Pow(float64(l.Factor.V), float64(i))
-		if _, whole := any(l.From.V).(int64); whole {
-			return math.Round(v)
-		}
-		return v
+	if l.Factor == nil {
+		return Round(from + float64(i)*l.Increment())
 	}
-	return Round(from + float64(i)*l.Increment())
+	v := from * math.Pow(float64(l.Factor.V), float64(i))
+	if l.whole() {
+		return math.Round(v)
+	}
+	return v
 }
 
 // Increment is added from level to level: as written, else 1, for rates else from.
@@ -30,15 +31,26 @@ func (l *Levels[T]) Increment() float64 {
 		return Magnitude(l.Step.V)
 	case l.Factor != nil:
 		return 0
-	}
-	if _, whole := any(l.From.V).(int64); whole {
+	case l.whole():
 		return 1
 	}
 	return Magnitude(l.From.V)
 }
 
-// Values are the levels up to and including `to`. It stops one above the limit, which count tells.
+// Text is a level as a plan writes it.
+func (l *Levels[T]) Text(v float64) string {
+	if l.whole() {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(Round(v), 'f', -1, 64) + "/s"
+}
+
+// Values are the levels up to and including `to`; without one, the first. It stops one above the limit,
+// which Count tells.
 func (l *Levels[T]) Values() []float64 {
+	if l.To == nil {
+		return []float64{Magnitude(l.From.V)}
+	}
 	to := Magnitude(l.To.V) * (1 + 1e-9)
 	var all []float64
 	for i := 0; len(all) <= MaxValues; i++ {

@@ -64,7 +64,7 @@ func (p Part) Items(visit func(i int, item Part)) {
 func (p Part) Entries(visit func(key string, value Part) bool) {
 	v := p.follow().v
 	if isDict(v.Type()) {
-		v.Addr().Interface().(mapping).each(func(key string, value reflect.Value) { visit(key, Part{value}) })
+		v.Addr().Interface().(Mapping).Each(func(key string, value reflect.Value) { visit(key, Part{value}) })
 		return
 	}
 	for _, f := range fields(v.Type()) {

@@ -13,7 +13,7 @@ package language
 import "time"
 
 // Plan is a plan as it is written (see layout.go for the tags). A pointer that is nil after decoding
-// is a key that was not written; FillDefaults puts the defaults in.
+// is a key that was not written; FillDefaults puts the defaults in. Validity is merged into stages.
 type Plan struct {
 	At Place
 	// The version of the plan language.
@@ -42,22 +42,22 @@ type Plan struct {
 	Profiles *Dict[Plan] `plan:"profiles" names:"given" usual:"{}"`
 	// The one server to send to; its name is main. Exactly one of target, targets.
 	// Example: {backend: triton, url: "grpc://localhost:8001", model: resnet50}
-	Target *Target `plan:"target"`
+	Target *Target `plan:"target" one:"target"`
 	// Servers to send to, by name.
 	// Example: {canary: {backend: kserve, url: "http://canary:8000", model: m}}
-	Targets *Dict[Target] `plan:"targets" names:"given"`
+	Targets *Dict[Target] `plan:"targets" one:"target" names:"given" least:"1"`
 	// Where inputs come from; its name is main. At most one of data, datasets.
 	// Example: {file: rows.json}
-	Data *Dataset `plan:"data" usual:"{generate: random}"`
+	Data *Dataset `plan:"data" one:"data" usual:"{generate: random}"`
 	// Where inputs come from, by name.
 	// Example: {small: {generate: zero}}
-	Datasets *Dict[Dataset] `plan:"datasets" names:"given"`
+	Datasets *Dict[Dataset] `plan:"datasets" one:"data" names:"given" least:"1"`
 	// Keys of a stage that every stage has unless it says otherwise.
 	// Example: {warmup: 5s}
 	Defaults *Defaults `plan:"defaults" usual:"{}"`
 	// Named assertions, used as {slo: NAME}.
 	// Example: {fast: [latency.p99 < 50ms]}
-	SLOs *Dict[[]*Assertion] `plan:"slos" names:"given" usual:"{}"`
+	SLOs *Dict[[]*Assertion] `plan:"slos" names:"given" least:"1"`
 	// What is played, one after the other.
 	// Example: [{id: steady, load: {rate: 100/s}, for: 60s}]
 	Stages []*StageEntry `plan:"stages" least:"1" required:"true"`
@@ -70,6 +70,10 @@ type Plan struct {
 	// After this time the run is interrupted and marked partial.
 	// Example: 30m
 	MaxDuration *Val[time.Duration] `plan:"max_duration" min:"1ms"`
+	// Limits of this client, over which numbers are intervals (send_delay, pause) or the measurement is
+	// invalid (paused); for stages that do not set their own.
+	// Example: {send_delay: 5ms, paused: 20%}
+	Validity *Validity `plan:"validity" usual:"{send_delay: 1ms, pause: 20ms, paused: 10%}"`
 	// What is written where.
 	// Example: {formats: [json, junit]}
 	Output *Output `plan:"output" default:"{}"`
@@ -85,7 +89,7 @@ type Var struct {
 	Default *Val[any] `plan:"default" form:"scalar"`
 	// The type; without one, that of the default's form, else text.
 	// Example: duration
-	Type *Val[string] `plan:"type" words:"text int number bool duration rate ratio size power"`
+	Type *Val[string] `plan:"type" words:"text int number bool duration rate ratio size power energy"`
 	// Environment variable that sets it; set but empty is empty text.
 	// Example: TRITON_URL
 	Env *Val[string] `plan:"env"`
@@ -119,10 +123,10 @@ type Output struct {
 	Dir *Val[Path] `plan:"dir"`
 	// Files to write; json always.
 	// Example: [json, junit]
-	Formats []*Val[string] `plan:"formats" default:"json csv" words:"json csv junit markdown html perf_analyzer_csv profile_export genai_perf"`
+	Formats []*Val[string] `plan:"formats" default:"json csv" words:"json csv junit markdown html perf_analyzer_csv profile_export genai_perf aiperf vllm_bench timeline_csv" unique:"true"`
 	// Percentiles in every table and file.
 	// Example: [50, 99]
-	Percentiles []*Val[Number] `plan:"percentiles" above:"0" max:"100" default:"50 90 95 99 99.9"`
+	Percentiles []*Val[Number] `plan:"percentiles" above:"0" max:"100" default:"50 90 95 99 99.9" unique:"true"`
 	// A file with every request.
 	// Example: csv
 	Samples *Val[string] `plan:"samples" default:"none" words:"none csv jsonl"`

@@ -19,7 +19,9 @@ func IsDecimal(s string) bool { return decimalForm.MatchString(s) }
 type scale struct{ times, per float64 }
 
 // readQuantity reads a number with a unit as a T.
-func readQuantity[T Rate | Ratio | Size | power](f *Form, n *source.Node, _ string) (any, *source.Diagnostic) {
+func readQuantity[T Rate | Ratio | Size | power | energy](
+	f *Form, n *source.Node, _ string,
+) (any, *source.Diagnostic) {
 	number := n.Text[:len(n.Text)-len(strings.TrimLeft(n.Text, "0123456789."))]
 	unit, known := f.units[strings.TrimLeft(n.Text[len(number):], " ")]
 	if !known || !IsDecimal(number) {

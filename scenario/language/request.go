@@ -1,5 +1,7 @@
 package language
 
+import "time"
+
 // Request are the keys that say what one request looks like.
 type Request struct {
 	// A name under `targets`; the only one without it.
@@ -29,6 +31,21 @@ type Request struct {
 	// What a reply must be; a miss is an error of class mismatch.
 	// Example: {relative: 0.00001}
 	Expect *Expect `plan:"expect"`
+	// Closes a share of the requests before their replies have ended: they are in no latency and no error
+	// count, and counted as cancelled.by_us.
+	// Example: {ratio: 10%, after: 200ms}
+	Cancel *Cancel `plan:"cancel"`
+}
+
+// Cancel holds the keys of requests that this client closes.
+type Cancel struct {
+	At Place `def:"cancel"`
+	// Share of the requests, spread over them by the seed. One that is answered sooner is not closed.
+	// Example: 10%
+	Ratio *Val[Ratio] `plan:"ratio" required:"true" above:"0%" max:"100%"`
+	// Time from the send of a request until it is closed.
+	// Example: 200ms
+	After *Val[time.Duration] `plan:"after" required:"true" max:"24h"`
 }
 
 // Shape is a list of dimensions; "3,640,640" is the same as [3, 640, 640].

@@ -24,6 +24,8 @@ type (
 	Size int64
 	// power is a number of watts.
 	power float64
+	// energy is a number of joules.
+	energy float64
 	// Number is a number without a unit.
 	Number float64
 	// Path is a file's path as it is written.
@@ -48,47 +50,52 @@ type Connections struct {
 	Shared     int // 0: one for each slot
 }
 
+// ExactOutput is true, false or auto.
+type ExactOutput string
+
 // reader reads a scalar of a form.
 type reader func(f *Form, n *source.Node, path string) (any, *source.Diagnostic)
 
-// leaf reads a Go type of scalars.
-type leaf struct {
-	*Form
-	read reader
+func (f *Form) parse(n *source.Node, path string) (any, *source.Diagnostic) {
+	return f.read(f, n, path)
 }
 
-func (l leaf) parse(n *source.Node, path string) (any, *source.Diagnostic) {
-	return l.read(l.Form, n, path)
+// readBy returns the form with another reader.
+func (f *Form) readBy(read reader) *Form {
+	other := *f
+	other.read = read
+	return &other
 }
 
-// leaves holds the Go types of scalars.
-var leaves = sync.OnceValue(func() map[reflect.Type]leaf {
-	of := func(name string) leaf { s := FormOf(name); return leaf{s, s.read} }
-	return map[reflect.Type]leaf{
-		reflect.TypeFor[string]():           of("text"),
-		reflect.TypeFor[any]():              of("any"),
-		reflect.TypeFor[element]():          {FormOf("any"), readElement},
-		reflect.TypeFor[Path]():             of("path"),
-		reflect.TypeFor[int64]():            of("int"),
-		reflect.TypeFor[Derived[int64]]():   derived[int64](of("int")),
-		reflect.TypeFor[precision[int64]](): precise[int64](of("precision_int"), of("ratio"), of("int")),
-		reflect.TypeFor[Number]():           of("number"),
-		reflect.TypeFor[bool]():             of("bool"),
-		reflect.TypeFor[time.Duration]():    of("duration"),
-		reflect.TypeFor[Rate]():             of("rate"),
-		reflect.TypeFor[Derived[Rate]]():    derived[Rate](of("rate")),
-		reflect.TypeFor[precision[Rate]]():  precise[Rate](of("precision_rate"), of("ratio"), of("rate")),
-		reflect.TypeFor[Ratio]():            of("ratio"),
-		reflect.TypeFor[Size]():             of("size"),
-		reflect.TypeFor[power]():            of("power"),
-		reflect.TypeFor[Span]():             of("span"),
-		reflect.TypeFor[source.Text]():      of("expression"),
-		reflect.TypeFor[Connections]():      of("connections"),
+// leaves holds the forms of the Go types of scalars.
+var leaves = sync.OnceValue(func() map[reflect.Type]*Form {
+	return map[reflect.Type]*Form{
+		reflect.TypeFor[string]():           FormOf("text"),
+		reflect.TypeFor[any]():              FormOf("any"),
+		reflect.TypeFor[element]():          FormOf("any").readBy(readElement),
+		reflect.TypeFor[Path]():             FormOf("path"),
+		reflect.TypeFor[int64]():            FormOf("int"),
+		reflect.TypeFor[Derived[int64]]():   derived[int64]("int"),
+		reflect.TypeFor[precision[int64]](): precise[int64]("int"),
+		reflect.TypeFor[Number]():           FormOf("number"),
+		reflect.TypeFor[bool]():             FormOf("bool"),
+		reflect.TypeFor[time.Duration]():    FormOf("duration"),
+		reflect.TypeFor[Rate]():             FormOf("rate"),
+		reflect.TypeFor[Derived[Rate]]():    derived[Rate]("rate"),
+		reflect.TypeFor[precision[Rate]]():  precise[Rate]("rate"),
+		reflect.TypeFor[Ratio]():            FormOf("ratio"),
+		reflect.TypeFor[Size]():             FormOf("size"),
+		reflect.TypeFor[power]():            FormOf("power"),
+		reflect.TypeFor[energy]():           FormOf("energy"),
+		reflect.TypeFor[Span]():             FormOf("span"),
+		reflect.TypeFor[source.Text]():      FormOf("expression"),
+		reflect.TypeFor[Connections]():      FormOf("connections"),
+		reflect.TypeFor[ExactOutput]():      FormOf("exact_output"),
 	}
 })
 
-// leafOf returns how values of a Go type of scalars are read; the zero leaf: t is none.
-func leafOf(t reflect.Type) leaf { return leaves()[t] }
+// leafOf returns the form of a Go type of scalars; nil: t is none.
+func leafOf(t reflect.Type) *Form { return leaves()[t] }
 
 func readConnections(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 	switch n.Text {
@@ -103,6 +110,17 @@ func readConnections(f *Form, n *source.Node, path string) (any, *source.Diagnos
 	return nil, source.Errorf(source.CodeValue, "%q is no way to connect", n.Text).
 		Help(fmt.Sprintf("or a number from 1 to %d, shared by all slots", MaxSlots)).
 		Among(f.meant(n), []string{"per_slot", "per_request"})
+}
+
+func readExactOutput(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
+	if v, wrong := readBool(f, n, path); wrong == nil {
+		return ExactOutput(strconv.FormatBool(v.(bool))), nil
+	}
+	if n.Text == "auto" {
+		return ExactOutput(n.Text), nil
+	}
+	return nil, source.Errorf(source.CodeValue, "%q is neither true, false nor auto", n.Text).
+		Among(source.Nearest(n.Text, []string{"true", "false", "auto"}), []string{"true", "false", "auto"})
 }
 
 func readText(_ *Form, n *source.Node, _ string) (any, *source.Diagnostic) { return n.Text, nil }
@@ -179,8 +197,7 @@ func readAny(f *Form, n *source.Node, path string) (any, *source.Diagnostic) {
 
 // ReadAs reads a scalar as a type of variable; for "text" it is its text.
 func ReadAs(typ string, n *source.Node) (any, *source.Diagnostic) {
-	f := FormOf(cmp.Or(typ, "text"))
-	return f.read(f, n, "")
+	return FormOf(cmp.Or(typ, "text")).parse(n, "")
 }
 
 // ReadKey reads a key of `values` as one of the values.
@@ -190,8 +207,8 @@ func ReadKey[T any](key string) (any, *source.Diagnostic) {
 
 // LeafName returns the name of a type of scalars in the schema: of T of a Val[T]; "": it is none.
 func LeafName(t reflect.Type) string {
-	if l := leafOf(t); l.Form != nil {
-		return l.Name
+	if f := leafOf(t); f != nil {
+		return f.Name
 	}
 	return ""
 }

@@ -84,6 +84,10 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[power](), "500", "no 500W"},
 		{reflect.TypeFor[power](), "500 watts", "no 500W"},
 		{reflect.TypeFor[power](), "500MW", "no"},
+		{reflect.TypeFor[energy](), "2J", "2"},
+		{reflect.TypeFor[energy](), "500 mJ", "0.5"},
+		{reflect.TypeFor[energy](), "2", "no 2J"},
+		{reflect.TypeFor[energy](), "2 joules", "no 2J"},
 		{spans, "60s", "{1m0s 0 0 0 0}"},
 		{spans, "60 s", "{1m0s 0 0 0 0}"},
 		{spans, "5 min", "{5m0s 0 0 0 0}"},
@@ -103,6 +107,9 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[Connections](), "16", "{false 16}"},
 		{reflect.TypeFor[Connections](), "0", "no"},
 		{reflect.TypeFor[Connections](), "per-slot", "no per_slot"},
+		{reflect.TypeFor[ExactOutput](), "auto", "auto"},
+		{reflect.TypeFor[ExactOutput](), "true", "true"},
+		{reflect.TypeFor[ExactOutput](), "atuo", "no auto"},
 		{reflect.TypeFor[int64](), "16", "16"},
 		{reflect.TypeFor[int64](), "-3", "-3"},
 		{reflect.TypeFor[int64](), "1e3", "no 1000"},
@@ -147,7 +154,7 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 	types := map[metric.Dim]reflect.Type{
 		metric.Duration: reflect.TypeFor[time.Duration](), metric.Rate: reflect.TypeFor[Rate](),
 		metric.Ratio: reflect.TypeFor[Ratio](), metric.Bytes: reflect.TypeFor[Size](),
-		metric.Power: reflect.TypeFor[power](),
+		metric.Power: reflect.TypeFor[power](), metric.Energy: reflect.TypeFor[energy](),
 	}
 	for dim, typ := range types {
 		for range 500 {
@@ -166,6 +173,7 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 				metric.Ratio:    func() float64 { return float64(got.(Ratio)) },
 				metric.Bytes:    func() float64 { return float64(got.(Size)) },
 				metric.Power:    func() float64 { return float64(got.(power)) },
+				metric.Energy:   func() float64 { return float64(got.(energy)) },
 			}[dim]()
 			if math.Abs(read-v) > 5e-4*v+1e-9 {
 				t.Errorf("%v is printed as %q and read as %v", v, text, read)

@@ -26,11 +26,11 @@ type Play struct {
 	Load *Load `plan:"load" required:"true"`
 	// How long is measured. Exactly one of for, until.
 	// Example: 60s
-	For *Val[Span] `plan:"for"`
-	// Measured until this holds: stable, until the last windows agree; others, as long as the rest of its
-	// group lasts.
+	For *Val[Span] `plan:"for" one:"extent" above:"0s"`
+	// Measured until this holds: stable, until the last windows agree; precise, until bounds are narrow;
+	// others, as long as the rest of its group lasts.
 	// Example: stable
-	Until *Until `plan:"until"`
+	Until *Until `plan:"until" one:"extent"`
 	// The same load before, not measured.
 	// Example: 5s
 	Warmup *Val[Span] `plan:"warmup" default:"0s"`
@@ -46,6 +46,9 @@ type Play struct {
 	// Then it is interrupted.
 	// Example: 5m
 	MaxDuration *Val[time.Duration] `plan:"max_duration" min:"1ms"`
+	// Limits of this client for the stage, over those of the plan.
+	// Example: {send_delay: 5ms}
+	Validity *Validity `plan:"validity" default:"{}"`
 	// How requests form sequences.
 	// Example: {live: 64}
 	Sequences *Sequences `plan:"sequences"`
@@ -65,6 +68,10 @@ type Play struct {
 	// How often it is played over all points, every second time in reverse.
 	// Example: 6
 	Repeat *Val[int64] `plan:"repeat" default:"1" min:"1" max:"1000"`
+	// Which of its nodes is the best: all are ranked, and `stage("id").best` is its value. Without a node
+	// for which `where` holds the run is inconclusive.
+	// Example: {max: throughput, where: latency.p99 < 50ms}
+	Best *Best `plan:"best"`
 	// Bounds that a request must keep to count as good.
 	// Example: {ttft: 300ms}
 	Goodput *Dict[Val[any]] `plan:"goodput"`
@@ -88,10 +95,10 @@ type Group struct {
 	At Place `def:"group" name:"group of stages"`
 	// Stages that start together.
 	// Example: [{id: a, load: {concurrency: 4}, for: 10s}]
-	Parallel []*Stage `plan:"parallel" required:"true"`
+	Parallel []*Stage `plan:"parallel" required:"true" least:"1"`
 	// Stages that come before the group.
 	// Example: [sweep]
-	Needs []*Val[string] `plan:"needs"`
+	Needs []*Val[string] `plan:"needs" unique:"true"`
 	// Whether the group runs.
 	// Example: always
 	When *Val[string] `plan:"when" default:"success" words:"success failure always never"`
@@ -108,14 +115,14 @@ type Stage struct {
 	ID *Val[string] `plan:"id" required:"true" is:"id"`
 	// Stages that come before; the one above without it.
 	// Example: [sweep]
-	Needs []*Val[string] `plan:"needs"`
+	Needs []*Val[string] `plan:"needs" unique:"true"`
 	// Whether it runs, by how those that it needs ended.
 	// Example: always
 	When *Val[string] `plan:"when" default:"success" words:"success failure always never"`
 	Play Play         `inline:"true"`
 	// Kinds of request that share the load.
 	// Example: {a: {model: a, weight: 3}, b: {model: b, weight: 1}}
-	Mix *Dict[Mix] `plan:"mix" names:"given"`
+	Mix *Dict[Mix] `plan:"mix" names:"given" least:"1"`
 
 	Group *Group // that it is a member of; nil: alone
 	Index int    // of its entry in the plan's list
@@ -174,15 +181,15 @@ type Memory struct {
 // Action is one step before or after a stage.
 type Action struct {
 	At Place `def:"action" name:"action"`
-	// Loads a model.
+	// Loads a model; before a stage also with another configuration.
 	// Example: resnet50
-	Load *Val[string] `plan:"load_model" is:"nonempty"`
+	LoadModel *LoadModel `plan:"load_model" one:"action"`
 	// Unloads a model.
 	// Example: resnet50
-	Unload *Val[string] `plan:"unload_model" is:"nonempty"`
+	UnloadModel *Val[string] `plan:"unload_model" one:"action" is:"nonempty"`
 	// Sends METHOD PATH to the target; 2xx is expected.
 	// Example: POST /reset
-	Call *Val[string] `plan:"call" is:"call"`
+	Call *Val[string] `plan:"call" one:"action" is:"call"`
 }
 
 // Until says when a stage ends other than by time or number.
@@ -191,7 +198,14 @@ type Until struct {
 	Word *Val[string] `form:"scalar" words:"stable others"`
 	// Until the last windows agree.
 	// Example: {windows: 3, window: 5s}
-	Stable *Stable `plan:"stable" required:"true"`
+	Stable *Stable `plan:"stable" one:"until"`
+	// Until the confidence bounds of each of these metrics are within this share of its value. The plan says
+	// how precisely is measured, and not for how long; max_duration ends it at the latest.
+	// Example: {latency.p99: 5%}
+	Precise *Dict[Val[Ratio]] `plan:"precise" one:"until"`
+	// Confidence of these bounds, and of all looks at them together.
+	// Example: 99%
+	Confidence *Val[Ratio] `plan:"confidence" default:"95%" with:"precise"`
 }
 
 // Stable holds the keys of windows that must agree.
@@ -202,16 +216,16 @@ type Stable struct {
 	Windows *Val[int64] `plan:"windows" default:"3" min:"2" max:"1000"`
 	// How long one is.
 	// Example: "50 requests"
-	Window *Val[Span] `plan:"window" default:"5s"`
+	Window *Val[Span] `plan:"window" default:"5s" above:"0s"`
 	// How far they may be apart.
 	// Example: 10%
-	Within *Val[Ratio] `plan:"within" default:"10%"`
+	Within *Val[Ratio] `plan:"within" default:"10%" above:"0%"`
 	// After this number of windows the stage ends as unstable.
 	// Example: 20
 	MaxWindows *Val[int64] `plan:"max_windows" default:"10" min:"2" max:"100000"`
 	// The metrics that must agree.
 	// Example: [throughput]
-	Metrics []*Val[source.Text] `plan:"metrics" default:"throughput latency.p95"`
+	Metrics []*Val[source.Text] `plan:"metrics" default:"throughput latency.p95" least:"1"`
 }
 
 // Assertion is an expression that must hold, with its own keys.
@@ -219,10 +233,10 @@ type Assertion struct {
 	At Place `union:"assertion" def:"assertion_map" name:"assertion" title:"expression or map"`
 	// What must be true. Exactly one of that, slo.
 	// Example: latency.p99 < 50ms
-	That *Val[source.Text] `plan:"that" form:"scalar"`
+	That *Val[source.Text] `plan:"that" one:"assertion" form:"scalar"`
 	// A name under `slos`, whose assertions apply here.
 	// Example: fast
-	SLO *Val[string] `plan:"slo"`
+	SLO *Val[string] `plan:"slo" one:"assertion"`
 	// A stable name in results and JUnit; stage/N without it.
 	// Example: p99
 	ID *Val[string] `plan:"id" is:"label"`
@@ -250,7 +264,7 @@ type Assertion struct {
 	Allow *Val[Ratio] `plan:"allow" default:"0%" with:"every"`
 	// Must be true from then on.
 	// Example: 10s
-	Within *Val[time.Duration] `plan:"within"`
+	Within *Val[time.Duration] `plan:"within" above:"0s"`
 	// Stops the run once it is certainly false; where `while` steers, only the level or the trial, which
 	// then does not hold.
 	// Example: true

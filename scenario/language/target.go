@@ -18,7 +18,8 @@ type Target struct {
 	// The model's version; the server's choice without one. In quotes if it is not an integer.
 	// Example: 3
 	ModelVersion *Val[string] `plan:"model_version" is:"version"`
-	// Sent with every request, over gRPC as metadata. Host is whom requests are for, over gRPC the
+	// Sent with every request, over gRPC as metadata, where the value of a name that ends in -bin is bytes in
+	// base64. Host is whom requests are for, over gRPC the
 	// `:authority`: a model behind Istio, Knative or Envoy is reached by it at any address. What TLS
 	// checks is tls.server_name.
 	// Example: {Authorization: "Bearer ${token}"}
@@ -60,6 +61,10 @@ type Target struct {
 	// model, or of a response cache, is measured.
 	// Example: false
 	Probe *Val[bool] `plan:"probe" default:"true"`
+	// TorchServe's management API, which is asked for the workers of each model before the clock starts: its
+	// ping says Healthy without any.
+	// Example: {url: "http://localhost:8081"}
+	Management *Management `plan:"management"`
 	// Whether the server's own statistics are read.
 	// Example: require
 	Statistics *Val[string] `plan:"statistics" default:"auto" words:"auto require none"`
@@ -73,10 +78,11 @@ type Target struct {
 	// The shape of requests and replies.
 	// Example: generate
 	Endpoint *Val[string] `plan:"endpoint" words:"chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress"`
-	// The URL path, for servers that put it elsewhere.
+	// The URL path, for servers that put it elsewhere; of backend http the path of requests. It follows
+	// that of `url`.
 	// Example: /v1/chat/completions
 	Path *Val[string] `plan:"path" is:"urlpath"`
-	// gRPC: package.Service/Method. HTTP: the verb.
+	// gRPC: package.Service/Method. HTTP: the verb, POST without it.
 	// Example: acme.Search/Query
 	Method *Val[string] `plan:"method" is:"nonempty"`
 	// Definitions of a gRPC service; reflection without them.
@@ -98,9 +104,10 @@ type Target struct {
 	// A bidirectional gRPC stream, or server-sent events.
 	// Example: true
 	Streaming *Val[bool] `plan:"streaming" usual:"false"`
-	// Counts tokens on the client; without one the server's usage counts.
+	// The model's tokenizer, by which the lengths of prompts are counted. Tokens of answers are those of the
+	// server's usage, else of events.
 	// Example: tokenizer.json
-	Tokenizer *Val[Path] `plan:"tokenizer"`
+	Tokenizer *Val[Path] `plan:"tokenizer" is:"file"`
 	// The server's Prometheus metrics.
 	// Example: {url: "http://localhost:8002/metrics"}
 	Metrics *Metrics `plan:"metrics"`
@@ -118,13 +125,13 @@ type Protos struct {
 	At Place `def:"protos"`
 	// Files that define the service.
 	// Example: [api.proto]
-	Files []*Val[Path] `plan:"files"`
+	Files []*Val[Path] `plan:"files" one:"protos" is:"file"`
 	// Folders that imports are looked up in.
 	// Example: [protos]
-	Include []*Val[Path] `plan:"include"`
+	Include []*Val[Path] `plan:"include" is:"folder" with:"files"`
 	// A compiled descriptor set instead.
 	// Example: api.pb
-	DescriptorSet *Val[Path] `plan:"descriptor_set"`
+	DescriptorSet *Val[Path] `plan:"descriptor_set" one:"protos" is:"file"`
 }
 
 // InProcess holds the keys of a server inside this process.
@@ -132,10 +139,10 @@ type InProcess struct {
 	At Place `def:"inprocess"`
 	// Where the server is installed.
 	// Example: /opt/tritonserver
-	ServerDir *Val[Path] `plan:"server_dir" default:"/opt/tritonserver"`
+	ServerDir *Val[Path] `plan:"server_dir" default:"/opt/tritonserver" is:"folder"`
 	// The model repository; required for triton_inprocess.
 	// Example: models
-	Repository *Val[Path] `plan:"repository"`
+	Repository *Val[Path] `plan:"repository" is:"folder"`
 	// Options of the server, as tritonserver has them, with _ for -: backend_directory, load_model,
 	// cache_config …; several values with commas.
 	// Example: {log_verbose: 1}
@@ -145,15 +152,48 @@ type InProcess struct {
 // Metrics holds the keys of a Prometheus endpoint.
 type Metrics struct {
 	At Place `def:"metrics"`
-	// Where the server shows Prometheus metrics.
+	// Where Prometheus metrics are shown: by the server, by its other replicas, by an exporter of its GPUs.
+	// A path is one of the target's host.
 	// Example: "http://localhost:8002/metrics"
-	URL *Val[string] `plan:"url" required:"true" is:"nonempty"`
+	URL *Addresses `plan:"url" required:"true"`
 	// How often they are read.
 	// Example: 1s
 	Every *Val[time.Duration] `plan:"every" default:"1s" min:"10ms" max:"1h"`
 	// Names to keep, with * for anything.
 	// Example: [nv_gpu_*]
 	Match []*Val[string] `plan:"match" default:"*" is:"nonempty"`
+	// Values of labels: of the series that have the label, those with another value are left out.
+	// Example: {model_name: llama}
+	Labels *Dict[Val[string]] `plan:"labels" usual:"{}"`
+}
+
+// Addresses holds one address or several.
+type Addresses struct {
+	At   Place          `title:"text or list of text"`
+	One  *Val[string]   `form:"scalar" is:"nonempty"`
+	Many []*Val[string] `form:"list" least:"1" is:"nonempty"`
+}
+
+// All returns the addresses; nil has none.
+func (a *Addresses) All() []*Val[string] {
+	switch {
+	case a == nil:
+		return nil
+	case a.One != nil:
+		return []*Val[string]{a.One}
+	}
+	return a.Many
+}
+
+// Management holds the keys of a management API.
+type Management struct {
+	At Place `def:"management"`
+	// Where the API is; a path is one on the target's host.
+	// Example: "http://localhost:8081"
+	URL *Val[string] `plan:"url" required:"true" is:"nonempty"`
+	// Sent with its requests: TorchServe has a key of its own for this API.
+	// Example: {Authorization: "Bearer ${management_key}"}
+	Headers *Dict[Val[string]] `plan:"headers" usual:"{}"`
 }
 
 // Trace holds Triton's trace settings.
@@ -202,6 +242,10 @@ type Tensors struct {
 	// How output tensors are asked for.
 	// Example: json
 	Output *Val[string] `plan:"output" default:"binary" words:"binary json"`
+	// How TensorFlow Serving is sent tensors over REST: each row with all inputs (instances), or each input
+	// with all rows (inputs). Without it rows where the model has a batch dimension, else columns.
+	// Example: columns
+	Layout *Val[string] `plan:"layout" words:"rows columns"`
 }
 
 // TLS holds the keys of TLS.
@@ -209,13 +253,13 @@ type TLS struct {
 	At Place `def:"tls"`
 	// Certificates to trust instead of the system's.
 	// Example: ca.pem
-	CA *Val[Path] `plan:"ca"`
+	CA *Val[Path] `plan:"ca" is:"file"`
 	// The client's certificate.
 	// Example: client.pem
-	Cert *Val[Path] `plan:"cert"`
+	Cert *Val[Path] `plan:"cert" is:"file" with:"key"`
 	// The client's key.
 	// Example: client.key
-	Key *Val[Path] `plan:"key"`
+	Key *Val[Path] `plan:"key" is:"file" with:"cert"`
 	// The name to check the server's certificate against.
 	// Example: model.internal
 	ServerName *Val[string] `plan:"server_name" is:"nonempty"`
@@ -233,12 +277,20 @@ type Builtin struct {
 	// How long one execution takes; the model's own without it.
 	// Example: 5ms
 	ServiceTime *Dist[time.Duration, time.Duration] `plan:"service_time"`
-	// Time to the first token.
+	// Time until the first token of a text is generated, once its request has one of the `instances`; 20 ms
+	// without it. Only with backend openai.
 	// Example: 50ms
 	TTFT *Dist[time.Duration, time.Duration] `plan:"ttft"`
-	// Time between tokens.
+	// Time from each token to the next; 5 ms without it. Only with backend openai.
 	// Example: 10ms
 	ITL *Dist[time.Duration, time.Duration] `plan:"itl"`
+	// How texts are generated and sent. A token is a word. Only with backend openai.
+	// Example: {output_tokens: 64, tokens_per_event: 4}
+	Generation *Generation `plan:"generation"`
+	// The API key that requests must have in `Authorization: Bearer KEY`; others are answered with 401.
+	// Only with backend openai.
+	// Example: ${key}
+	APIKey *Val[string] `plan:"api_key" is:"nonempty"`
 	// Executions at the same time; the model's own without it.
 	// Example: 2
 	Instances *Val[int64] `plan:"instances" min:"1" max:"1024"`
@@ -260,6 +312,52 @@ type Builtin struct {
 	// Time over which a reply's body is spread.
 	// Example: 100ms
 	SlowBody *Val[time.Duration] `plan:"slow_body" default:"0s" max:"1h"`
+}
+
+// Generation holds the keys of the texts of the embedded server.
+type Generation struct {
+	At Place `def:"generation"`
+	// Tokens of a text whose request has no max_tokens.
+	// Example: 64
+	OutputTokens *Val[int64] `plan:"output_tokens" default:"16" min:"1" max:"65536"`
+	// Tokens in each event of a stream.
+	// Example: 4
+	TokensPerEvent *Val[int64] `plan:"tokens_per_event" default:"1" min:"1" max:"65536"`
+	// Tokens in the first event; as in the others without it.
+	// Example: 8
+	FirstEventTokens *Val[int64] `plan:"first_event_tokens" min:"1" max:"65536"`
+	// Events that are sent together, when the last of them is there.
+	// Example: 4
+	Burst *Val[int64] `plan:"burst" default:"1" min:"1" max:"65536"`
+	// Tokens generated after the text, which only usage counts.
+	// Example: 16
+	HiddenTokens *Val[int64] `plan:"hidden_tokens" default:"0" min:"0" max:"65536"`
+	// Tokens after the first event that are held back, and sent in one event when the last of them is there.
+	// Example: 8
+	HeldTokens *Val[int64] `plan:"held_tokens" default:"0" min:"0" max:"65536"`
+	// How many tokens of a text come first, as reasoning.
+	// Example: 8
+	ReasoningTokens *Val[int64] `plan:"reasoning_tokens" default:"0" min:"0" max:"65536"`
+	// Where a stream tells its usage: asked, as the request does with stream_options; separate, in an event
+	// without choices; last, in the event that ends the text; every, in all of them, growing; none.
+	// Example: every
+	Usage *Val[string] `plan:"usage" default:"asked" words:"asked separate last every none"`
+	// Tokens after which a stream of `errors`, `reset` or `stuck` goes wrong; 0: it does before the first.
+	// Example: 3
+	FailAfter *Val[int64] `plan:"fail_after" default:"0" min:"0" max:"65536"`
+	// Share of streams that stop and do not end.
+	// Example: 1%
+	Stuck *Val[Ratio] `plan:"stuck" default:"0%" max:"100%"`
+	// Texts are the arguments of a function call.
+	// Example: true
+	ToolCalls *Val[bool] `plan:"tool_calls" default:"false"`
+	// Prompts are cached in blocks of 16 tokens: usage has cached_tokens, and the first token comes earlier by
+	// the cached share of the prompt.
+	// Example: true
+	PrefixCache *Val[bool] `plan:"prefix_cache" default:"false"`
+	// Connections are closed after each reply, unannounced.
+	// Example: true
+	CloseSilent *Val[bool] `plan:"close_silent" default:"false"`
 }
 
 // Stall holds the keys of a time in which the embedded server answers nothing.

@@ -10,85 +10,53 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// union is a set of keys of which a map may name one.
+// union is a set of keys of which a map may name one: those whose fields have its name in the tag one.
 type union struct {
-	name     string         // as a person calls it
-	in       []reflect.Type // the structs that hold the keys
-	keys     []string       // of the members that are keys
-	optional bool           // none may be named too
-	none     string         // what to do when none is named
+	name string
+	keys []string
 }
 
-// unions lists the choices of a plan. The decoder and the merge of layers read it.
-func unions() []union {
-	of := func(types ...reflect.Type) []reflect.Type { return types }
-	return []union{
-		{
-			name: "load", in: of(reflect.TypeFor[Load]()), keys: []string{
-				"concurrency", "rate", "intervals", "schedule",
-			},
-			none: "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
-		},
-		{
-			name: "quantity", in: of(reflect.TypeFor[Slots](), reflect.TypeFor[PerSecond]()),
-			keys: []string{"levels", "ramp", "search", "periodic"},
-			none: "write a value, a list of values, or {levels: {from: 1, to: 8}}",
-		},
-		{
-			name: "extent", in: of(
-				reflect.TypeFor[Stage](), reflect.TypeFor[Defaults](),
-			), keys: []string{"for", "until"},
-			none: "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
-		},
-		{
-			name: "source", in: of(reflect.TypeFor[Dataset]()),
-			keys: []string{"generate", "file", "dir", "bodies", "rows", "prompts", "command"},
-			none: "write one of these:\n  generate: random\n  file: rows.json",
-		},
-		{
-			name: "target", in: of(reflect.TypeFor[Plan]()), keys: []string{"target", "targets"},
-			none: "write where to send requests:\n" +
-				"  target: {backend: triton, url: \"grpc://localhost:8001\", model: NAME}",
-		},
-		{name: "data", in: of(reflect.TypeFor[Plan]()), keys: []string{"data", "datasets"}, optional: true},
-		{
-			name: "assertion", in: of(reflect.TypeFor[Assertion]()), keys: []string{"that", "slo"},
-			none: "write `that: EXPRESSION`, or `slo: NAME` with a name from `slos`",
-		},
-		{
-			name: "action", in: of(reflect.TypeFor[Action]()),
-			keys: []string{"load_model", "unload_model", "call"},
-			none: "write one of these:\n  - load_model: NAME\n  - unload_model: NAME\n  - call: POST /path",
-		},
-		{
-			name: "protos", in: of(reflect.TypeFor[Protos]()), keys: []string{"files", "descriptor_set"},
-			none: "write one of these:\n  files: [service.proto]\n  descriptor_set: service.pb",
-		},
-		{
-			name: "step", in: of(reflect.TypeFor[Levels[int64]](), reflect.TypeFor[Levels[Rate]]()),
-			keys: []string{"step", "factor"}, optional: true,
-		},
-		{
-			name: "generator", in: of(reflect.TypeFor[Generator]()),
-			keys: []string{"length", "one_of", "file"}, optional: true,
-		},
-	}
+// noneHelp says, by union, what to write where none of its keys is named. Of the other unions none may
+// be named.
+var noneHelp = map[string]string{
+	"load":     "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
+	"quantity": "write a value, a list of values, or {levels: {from: 1, to: 8}}",
+	"extent":   "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
+	"until":    "write one of these:\n  until: stable\n  until: {precise: {latency.p99: 5%}}",
+	"source":   "write one of these:\n  generate: random\n  file: rows.json",
+	"target": "write where to send requests:\n" +
+		"  target: {backend: triton, url: \"grpc://localhost:8001\", model: NAME}",
+	"assertion": "write `that: EXPRESSION`, or `slo: NAME` with a name from `slos`",
+	"best":      "write one of these:\n  max: throughput\n  min: latency.p99",
+	"action":    "write one of these:\n  - load_model: NAME\n  - unload_model: NAME\n  - call: POST /path",
+	"protos":    "write one of these:\n  files: [service.proto]\n  descriptor_set: service.pb",
 }
 
-// unionsOf lists the unions whose keys t has, each with the members that t has.
+// unionsOf lists the unions of which t has keys.
 func unionsOf(t reflect.Type) []union { return layouts()[t].unions }
 
-func readUnions(t reflect.Type, own []field) []union {
-	var all []union
-	for _, u := range unions() {
-		if slices.Contains(u.in, t) {
-			u.keys = slices.DeleteFunc(u.keys, func(key string) bool {
-				return !slices.ContainsFunc(own, func(f field) bool { return f.key == key })
-			})
-			all = append(all, u)
+func readUnions(own []field) (all []union) {
+	for _, f := range own {
+		i := slices.IndexFunc(all, func(u union) bool { return u.name == f.one })
+		switch {
+		case f.one == "":
+		case i < 0:
+			all = append(all, union{f.one, []string{f.key}})
+		default:
+			all[i].keys = append(all[i].keys, f.key)
 		}
 	}
 	return all
+}
+
+// chosen returns the first key of the union of T that a map names; "": it names none.
+func chosen[T any](n *source.Node) string {
+	for _, key := range unionsOf(reflect.TypeFor[T]())[0].keys {
+		if n.Entry(key) != nil {
+			return key
+		}
+	}
+	return ""
 }
 
 // named lists the entries of n that are members of the union.
@@ -105,11 +73,7 @@ func (u union) named(n *source.Node) []source.Entry {
 // exclusive checks the unions of a map, and the options that fit only one member.
 func (d *Decoder) exclusive(t reflect.Type, n *source.Node, path string) {
 	for _, u := range unionsOf(t) {
-		if t == reflect.TypeFor[Defaults]() {
-			u.optional = true
-		}
-		found := u.named(n)
-		switch {
+		switch found := u.named(n); {
 		case len(found) == 0:
 			d.noneNamed(u, n, path)
 		case len(found) > 1:
@@ -120,11 +84,10 @@ func (d *Decoder) exclusive(t reflect.Type, n *source.Node, path string) {
 }
 
 func (d *Decoder) noneNamed(u union, n *source.Node, path string) {
-	if u.optional || u.name == "extent" && endsByItself(n.Get("load")) || d.Known[path] ||
-		strings.HasPrefix(path, "/defaults/") { // a stage may name the member
-		return
-	}
-	if slices.ContainsFunc(d.stray[path], u.mayBe) {
+	help := noneHelp[u.name]
+	if help == "" || u.name == "extent" && endsByItself(n.Get("load")) || d.Known[path] ||
+		inDefaults(path) || // a stage may name the member
+		slices.ContainsFunc(d.stray[path], u.mayBe) {
 		return
 	}
 	for _, e := range n.Entries {
@@ -135,7 +98,7 @@ func (d *Decoder) noneNamed(u union, n *source.Node, path string) {
 	d.Diags = append(d.Diags, source.Errorf(
 		source.CodeExactlyOne, "%s has none of %s", Subject(n, path),
 		source.QuoteAll(u.keys, "and"),
-	).Help(u.none).
+	).Help(help).
 		Among("", u.keys).
 		At(path, n.Pos, 0))
 }
@@ -177,6 +140,9 @@ func (d *Decoder) fits(t reflect.Type, n *source.Node, path string) {
 			}
 		}
 		m := source.Errorf(source.CodeDoesNotFit, "%q needs %s beside it", f.key, source.QuoteAll(with, "or"))
+		if needed, _ := fieldOfKey(t, with[0]); len(needed.words) > 0 {
+			m = m.Help(fmt.Sprintf("`%s` is one of %s", needed.key, strings.Join(needed.words, ", ")))
+		}
 		switch {
 		case settled ||
 			slices.ContainsFunc(d.stray[path],
@@ -184,7 +150,8 @@ func (d *Decoder) fits(t reflect.Type, n *source.Node, path string) {
 			continue
 		case member != "":
 			m = source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", f.key, member).
-				Help(fmt.Sprintf("it goes with %s; remove it, or use %s", source.QuoteAll(with, "or"), oneOf(with)))
+				Help(fmt.Sprintf("it goes with %s; remove it, or use %s",
+					source.QuoteAll(with, "or"), oneOf(with)))
 		}
 		d.Diags = append(d.Diags, m.AtKey(path+source.JoinPointer(f.key), e.KeyPos, f.key))
 	}

@@ -218,8 +218,6 @@ func OutlineOf(file string) (o Outline) {
 	}
 	root = newLayers().extend(root, []string{file})
 	o.Profiles, o.Vars = keysOf(root.Get("profiles")), keysOf(root.Get("vars"))
-	if stages := root.Get("stages"); stages != nil {
-		o.Stages = stageIDs(stages)
-	}
+	o.Stages = stageIDs(root.Get("stages"))
 	return o
 }

@@ -19,14 +19,11 @@ type Pair struct{ Key, Value string }
 // Point is one point of a matrix: what tells it from the others, and all of its values. They are read
 // as variables with the name matrix.AXIS.
 type Point struct {
-	At     []Pair // axes, the first outermost; of an added point all its values
-	Values []*Variable
-	First  bool // of its stage
-	Open   bool // not known: the matrix is broken, or the place is shared by many stages
+	At []Pair // axes, the first outermost; of an added point all its values
+	Values
+	First bool // of its stage
+	Open  bool // not known: the matrix is broken, or the place is shared by many stages
 }
-
-// Find returns the value of the axis with that name; nil: the point has none.
-func (p *Point) Find(name string) *Variable { return find(p.Values, name) }
 
 // set gives the point a value, or another one.
 func (p *Point) set(axis string, n *source.Node) {
@@ -40,9 +37,6 @@ func (p *Point) set(axis string, n *source.Node) {
 	}
 	p.Values = append(p.Values, v)
 }
-
-// Names lists the axes, without "matrix.".
-func (p *Point) Names() []string { return names(p.Values) }
 
 // id is the point as the ids of nodes have it.
 func (p *Point) id() string {
@@ -95,7 +89,8 @@ func (m *matrix) expand(n *source.Node) {
 		count = min(count*max(len(e.Value.Items), 1), maxPoints+1)
 	}
 	if count > maxPoints {
-		m.refuse(n, "", "leave out values, or split the stage", "the matrix has more than %d points", maxPoints)
+		m.refuse(n, "", "leave out values, or split the stage",
+			"the matrix has more than %d points", maxPoints)
 	}
 	if m.failed {
 		return
@@ -153,13 +148,14 @@ func (m *matrix) value(n *source.Node, path string, named bool) bool {
 	switch {
 	case n.Kind != source.Scalar:
 		m.refuse(n, path, "", "a value of an axis is a scalar")
-	case m.subs.IsUnset(n):
+	case m.subs.Of(n).Unset:
 		m.failed = true // the variable in it is reported
 	case !named:
 		return true
-	case m.subs.of(n).differs:
+	case m.subs.Of(n).Differs:
 		m.refuse(n, path, "", "a value of an axis cannot be secret: it is part of the names of results")
-	case n.Text == "" || strings.ContainsAny(n.Text, `,[]"`) || strings.ContainsFunc(n.Text, unicode.IsControl):
+	case n.Text == "" || strings.ContainsAny(n.Text, `,[]"`) ||
+		strings.ContainsFunc(n.Text, unicode.IsControl):
 		m.refuse(n, path, "it is part of the names of results, so it holds none of , [ ] \" and is not empty",
 			"%q cannot be the value of an axis", n.Text)
 	default:
@@ -175,7 +171,8 @@ func (m *matrix) product() []*Point {
 		var next []*Point
 		for _, p := range all {
 			for _, v := range m.values[i] {
-				q := &Point{At: append(slices.Clone(p.At), Pair{axis, v.Text}), Values: slices.Clone(p.Values)}
+				at := append(slices.Clone(p.At), Pair{axis, v.Text})
+				q := &Point{At: at, Values: slices.Clone(p.Values)}
 				q.set(axis, v)
 				next = append(next, q)
 			}
@@ -294,7 +291,7 @@ func (m *matrix) add(n *source.Node) {
 // refuse reports a mistake about a value; path is below the matrix.
 func (m *matrix) refuse(n *source.Node, path, help, format string, args ...any) {
 	m.failed = true
-	width := language.WidthOf(n, m.subs.WrittenAs(n))
+	width := language.WidthOf(n, m.subs.Of(n).Original)
 	m.subs.diags = append(m.subs.diags,
 		source.Errorf(source.CodeMatrix, format, args...).Help(help).At(m.path+path, n.Pos, width))
 }

@@ -129,15 +129,9 @@ func longVariable(under, over *source.Node) (longUnder, longOver *source.Node) {
 			Entries: []source.Entry{{Key: "default", KeyPos: n.Pos, Value: n}},
 		}
 	}
-	if under.Kind != source.Scalar && under.Kind != source.Map {
-		return long(under), long(over)
-	}
 	longUnder, longOver = long(under), long(over)
-	if longOver.Get("default") == nil || longOver.Get("type") != nil {
-		return longUnder, longOver
-	}
 	if before := longUnder.Get("default"); before != nil && before.Kind == source.Scalar &&
-		longUnder.Get("type") == nil {
+		longUnder.Get("type") == nil && longOver.Get("default") != nil && longOver.Get("type") == nil {
 		word := source.Plain(typeOfForm(before), before.Pos)
 		typed := *longOver // the profile itself stays as it is written
 		longOver = &typed
@@ -154,7 +148,7 @@ func (l layer) report(path string, e source.Entry, d *source.Diagnostic) {
 	l.diags = append(l.diags, d.AtKey(l.path+path, e.KeyPos, e.Key))
 }
 
-// learn notes which layer the values of a tree stand in, and which of its nulls may remove a key:
+// learn notes which layer the values of a tree belong to, and which of its nulls may remove a key:
 // those of maps, not those of lists.
 func (l *layers) learn(n *source.Node, name string, removes bool) {
 	if name != "" && l.from[n] == "" {
@@ -217,13 +211,19 @@ func inStages(root *source.Node, replace func(*source.Node) []*source.Node) *sou
 	return with(root, "stages", eachStage(stages, replace))
 }
 
-// mergeDefaults gives the plan with `defaults` merged under every stage.
+// mergeDefaults gives the plan with `defaults`, and under these its `validity`, merged under every stage.
 func (l *layers) mergeDefaults(root *source.Node) *source.Node {
-	defaults := root.Get("defaults")
-	if defaults == nil || defaults.Kind != source.Map {
+	keys := &source.Node{Kind: source.Map}
+	if defaults := root.Get("defaults"); defaults != nil && defaults.Kind == source.Map {
+		keys = l.stageKeys(defaults)
+	}
+	if own := root.Entry("validity"); own != nil && own.Value.Kind == source.Map {
+		plans := &source.Node{Kind: source.Map, Entries: []source.Entry{*own}}
+		keys = layer{layers: l}.over(plans, keys, language.TypeOf[language.Defaults]())
+	}
+	if len(keys.Entries) == 0 {
 		return root
 	}
-	keys := l.stageKeys(defaults)
 	return inStages(root, func(stage *source.Node) []*source.Node {
 		return []*source.Node{layer{layers: l}.over(keys, stage, language.TypeOf[language.Stage]())}
 	})
@@ -252,7 +252,7 @@ func knownTo[T any](key string, v *source.Node) *source.Node {
 	return nil
 }
 
-// stageKeys leaves out the keys that `defaults` cannot hold; they are reported where they stand.
+// stageKeys leaves out the keys that `defaults` cannot hold; they are reported at their places.
 func (l *layers) stageKeys(defaults *source.Node) *source.Node {
 	keys := withValues(defaults, knownTo[language.Defaults])
 	for _, e := range keys.Entries {

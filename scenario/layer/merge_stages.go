@@ -26,15 +26,24 @@ func eachStage(stages *source.Node, replace func(*source.Node) []*source.Node) *
 	return &c
 }
 
+// Stages returns the stages of a list, nil for none; the members of a group take its place.
+func Stages(list *source.Node) (all []*source.Node) {
+	if list != nil {
+		eachStage(list, func(stage *source.Node) []*source.Node {
+			all = append(all, stage)
+			return nil
+		})
+	}
+	return all
+}
+
 // stageIDs are the ids of a list of stages, those of groups included.
-func stageIDs(stages *source.Node) []string {
-	var ids []string
-	eachStage(stages, func(stage *source.Node) []*source.Node {
+func stageIDs(stages *source.Node) (ids []string) {
+	for _, stage := range Stages(stages) {
 		if id := stage.Get("id"); id != nil {
 			ids = append(ids, id.Text)
 		}
-		return nil
-	})
+	}
 	return ids
 }
 

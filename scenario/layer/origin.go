@@ -29,8 +29,9 @@ func (r *Document) Origin(at language.Place) Origin {
 	if at.Implied || at.Node == nil {
 		return Origin{From: "default"}
 	}
-	written := r.Subs.WrittenAs(at.Node)
-	o := Origin{From: r.layer(written), Pos: written.Pos, LeftOut: r.Subs.IsEmpty(at.Node)}
+	now := r.Subs.Of(at.Node)
+	written := now.Original
+	o := Origin{From: r.layer(written), Pos: written.Pos, LeftOut: now.Empty}
 	var from, names []string
 	for _, v := range r.Subs.UsedIn(at.Node) {
 		if !ofMatrix(v.Name) {
@@ -70,8 +71,8 @@ func (v *Variable) Source() string {
 	return v.From
 }
 
-// FolderOf returns the folder that the paths in n are relative to: that of the file that holds them. What comes
-// from the command line counts as part of the plan.
+// FolderOf returns the folder that the paths in n are relative to: that of the file that holds them. What
+// comes from the command line counts as part of the plan.
 func FolderOf(plan string, n *source.Node) string {
 	if n == nil || n.Pos.File == "" || strings.HasPrefix(n.Pos.File, "--") {
 		return filepath.Dir(plan)
@@ -84,7 +85,7 @@ func Locate(plan string, n *source.Node, name string) string {
 	return ResolvePath(FolderOf(plan, n), name)
 }
 
-// FromPlan is a path as the plan itself would write it, so that the resolved plan stands alone.
+// FromPlan is a path as the plan itself would write it, so that the resolved plan needs no other file.
 func (r *Document) FromPlan(n *source.Node, name string) string {
 	here := FolderOf(r.File, n)
 	if here == r.Dir || filepath.IsAbs(name) {

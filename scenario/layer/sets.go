@@ -81,8 +81,17 @@ func (s *setter) intoMap(
 		s.replace(t, e, value)
 		return nil
 	}
-	if child := t.Key(steps[0]); child.IsKnown() && !t.IsFree() {
-		return s.create(n, t, steps, value)
+	child := t.Key(steps[0]) // the plan may leave it to the defaults
+	switch {
+	case !child.IsKnown() || t.IsFree():
+	case len(steps) == 1:
+		s.add(n, t, steps[0], value)
+		return nil
+	default:
+		inner := &source.Node{Kind: source.Map, Pos: value.Pos}
+		s.add(n, t, steps[0], inner)
+		s.done += utf8.RuneCountInString(steps[0]) + 1
+		return s.into(inner, child, steps[1:], value)
 	}
 	return s.failed(fmt.Sprintf("matches nothing: there is no %q", steps[0]), "", keysOf(n))
 }
@@ -100,21 +109,6 @@ func (s *setter) replace(t language.Type, e *source.Entry, value *source.Node) {
 	e.Value = value
 }
 
-// create puts value under a key that the language knows and the plan does not write, such as one that
-// comes from the defaults.
-func (s *setter) create(
-	n *source.Node, t language.Type, steps []string, value *source.Node,
-) *source.Diagnostic {
-	if len(steps) == 1 {
-		s.add(n, t, steps[0], value)
-		return nil
-	}
-	inner := &source.Node{Kind: source.Map, Pos: value.Pos}
-	s.add(n, t, steps[0], inner)
-	s.done += utf8.RuneCountInString(steps[0]) + 1
-	return s.into(inner, t.Key(steps[0]), steps[1:], value)
-}
-
 // add writes a new key; naming a member of a union removes the others.
 func (s *setter) add(n *source.Node, t language.Type, key string, value *source.Node) {
 	fresh := source.Entry{
@@ -130,8 +124,12 @@ func (s *setter) intoList(
 	n *source.Node, t language.Type, steps []string, value *source.Node,
 ) *source.Diagnostic {
 	var ids []string
-	for _, item := range withMembers(n.Items, t) {
-		id := item.Get("id")
+	items, item := n.Items, t.Item()
+	if t.IsStages() {
+		items, item = Stages(n), language.TypeOf[language.Stage]()
+	}
+	for _, n := range items {
+		id := n.Get("id")
 		if id == nil {
 			continue
 		}
@@ -146,10 +144,7 @@ func (s *setter) intoList(
 				"add the key: --set "+strings.Join(s.steps, ".")+".KEY=VALUE", nil,
 			)
 		}
-		if t.IsStages() {
-			return s.into(item, language.TypeOf[language.Stage](), steps[1:], value)
-		}
-		return s.into(item, t.Item(), steps[1:], value)
+		return s.into(n, item, steps[1:], value)
 	}
 	if len(ids) == 0 {
 		return s.failed(
@@ -158,22 +153,6 @@ func (s *setter) intoList(
 		)
 	}
 	return s.failed(fmt.Sprintf("matches nothing: no item has the id %q", steps[0]), "", ids)
-}
-
-// withMembers are the items of a list; of stages, those of groups in the place of these.
-func withMembers(items []*source.Node, t language.Type) []*source.Node {
-	if !t.IsStages() {
-		return items
-	}
-	var all []*source.Node
-	for _, item := range items {
-		if members := item.Get("parallel"); members != nil {
-			all = append(all, members.Items...)
-			continue
-		}
-		all = append(all, item)
-	}
-	return all
 }
 
 func (s *setter) failed(what, detail string, allowed []string) *source.Diagnostic {

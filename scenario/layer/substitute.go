@@ -3,7 +3,6 @@ package layer
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,14 +25,8 @@ type Substitution struct {
 
 // text is one that held variables.
 type text struct {
-	original *source.Node // what the new node was made from
-	from     string       // where a whole value came from, for messages
-	// How the resolved plan writes it, where it differs: *** for a secret, ${matrix.x} by point
-	shown   string
-	differs bool
-	empty   bool        // it holds an empty secret
-	unset   bool        // it holds a variable without a value
-	used    []*Variable // what it is made of
+	language.Replacement
+	used []*Variable // what it is made of
 }
 
 func newSubstitution() *Substitution {
@@ -42,39 +35,21 @@ func newSubstitution() *Substitution {
 	}
 }
 
-// of returns what is known of a node; where nothing was replaced, the zero text.
-func (s *Substitution) of(n *source.Node) (t text) {
-	if known := s.texts[n]; known != nil {
-		t = *known
+// Of implements language.Replaced.
+func (s *Substitution) Of(n *source.Node) language.Replacement {
+	if t := s.texts[n]; t != nil {
+		return t.Replacement
 	}
-	return t
-}
-
-// IsSecret reports whether a text holds a secret.
-func (s *Substitution) IsSecret(n *source.Node) bool {
-	return slices.ContainsFunc(s.of(n).used, func(v *Variable) bool { return v.Secret })
-}
-
-// WrittenAs gives the node as the plan writes it, which is n where nothing was replaced.
-func (s *Substitution) WrittenAs(n *source.Node) *source.Node { return cmp.Or(s.of(n).original, n) }
-
-// GaveAll names what gave the whole value, for messages; "": nothing.
-func (s *Substitution) GaveAll(n *source.Node) string { return s.of(n).from }
-
-// IsUnset reports whether a text holds a variable without a value.
-func (s *Substitution) IsUnset(n *source.Node) bool { return s.of(n).unset }
-
-// IsEmpty reports whether a text holds an empty secret.
-func (s *Substitution) IsEmpty(n *source.Node) bool { return s.of(n).empty }
-
-// ShownAs gives the text that the resolved plan shows for a text that holds a secret or differs by
-// point.
-func (s *Substitution) ShownAs(n *source.Node) (shown string, differs bool) {
-	return s.of(n).shown, s.of(n).differs
+	return language.Replacement{Original: n}
 }
 
 // UsedIn lists the variables that a text is made of.
-func (s *Substitution) UsedIn(n *source.Node) []*Variable { return s.of(n).used }
+func (s *Substitution) UsedIn(n *source.Node) []*Variable {
+	if t := s.texts[n]; t != nil {
+		return t.used
+	}
+	return nil
+}
 
 // PointOf is the point of its matrix that a stage is; nil: the stage has none.
 func (s *Substitution) PointOf(stage *source.Node) *Point { return s.points[stage] }
@@ -212,7 +187,8 @@ func (s *substituter) scalar(n *source.Node, t language.Type, path string) *sour
 	if name := nameIn(n.Text); name != "" {
 		return s.whole(n, name, t, path)
 	}
-	made, now := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}, &text{original: n}
+	made := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}
+	now := &text{Replacement: language.Replacement{Original: n}}
 	s.texts[made] = now
 	var plain, shown strings.Builder
 	last := 0
@@ -230,12 +206,12 @@ func (s *substituter) scalar(n *source.Node, t language.Type, path string) *sour
 		}
 		plain.WriteString(v.Text)
 		shown.WriteString(v.shown())
-		now.differs = now.differs || v.differs()
+		now.Differs = now.Differs || v.differs()
 	}
 	literal(n.Text[last:])
 	made.Text = plain.String()
-	if now.differs {
-		now.shown = shown.String()
+	if now.Differs {
+		now.Shown = shown.String()
 	}
 	return made
 }
@@ -258,7 +234,7 @@ func (s *substituter) reference(
 	} else {
 		s.malformed(part, n, at, path)
 	}
-	in.unset = true
+	in.Unset = true
 	return nil, part
 }
 
@@ -266,28 +242,29 @@ func (s *substituter) reference(
 func (t *text) use(v *Variable) {
 	v.used = true
 	t.used = append(t.used, v)
-	t.empty = t.empty || v.Secret && v.Text == "" && v.usable()
+	t.Secret = t.Secret || v.Secret
+	t.Empty = t.Empty || v.Secret && v.Text == "" && v.usable()
 }
 
 // whole replaces a scalar that is one reference by a scalar of the variable's type.
 func (s *substituter) whole(n *source.Node, name string, t language.Type, path string) *source.Node {
 	made := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}
-	now := &text{original: n}
+	now := &text{Replacement: language.Replacement{Original: n}}
 	v := s.find(name)
 	if v != nil && v.usable() {
 		if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, t) {
 			made = plain
 		}
 		made.Text = v.Text
-		now.from = fmt.Sprintf("variable %q (%s)", v.Name, v.From)
+		now.From = fmt.Sprintf("variable %q (%s)", v.Name, v.From)
 		if ofMatrix(v.Name) {
-			now.from = fmt.Sprintf("axis %q of the matrix", axisOf(v.Name))
+			now.From = fmt.Sprintf("axis %q of the matrix", axisOf(v.Name))
 		}
-		if now.differs = v.differs(); now.differs {
-			now.shown = v.shown()
+		if now.Differs = v.differs(); now.Differs {
+			now.Shown = v.shown()
 		}
 	} else {
-		now.unset = true
+		now.Unset = true
 	}
 	s.texts[made] = now
 	if v == nil {
@@ -322,9 +299,8 @@ func (s *substituter) unknown(name string, n *source.Node, at []int, path string
 	if ofMatrix(name) {
 		s.unknownAxis(d, axisOf(name))
 	} else {
-		missing := expression.NoVariable(name, s.vars.Names())
-		d.Summary, d.Allowed, d.Nearest = missing.Summary, missing.Allowed, missing.Nearest
-		d.Detail = cmp.Or(missing.Detail, "declare it under `vars`")
+		d = expression.NoVariable(name, s.vars.Names()).Diagnostic
+		d.Detail = cmp.Or(d.Detail, "declare it under `vars`")
 	}
 	s.report(d, n, at, path)
 }

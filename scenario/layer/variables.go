@@ -41,17 +41,18 @@ type Var struct {
 	Pos  source.Pos
 }
 
+// Values are variables, or the values of a point.
+type Values []*Variable
+
 // Variables are the declared variables in document order.
 type Variables struct {
-	All   []*Variable
+	Values
 	Diags source.Diagnostics
 }
 
-// Find returns the variable with that name; nil: there is none.
-func (vs *Variables) Find(name string) *Variable { return find(vs.All, name) }
-
-func find(all []*Variable, name string) *Variable {
-	for _, v := range all {
+// Find returns the value with that name; nil: there is none.
+func (vs Values) Find(name string) *Variable {
+	for _, v := range vs {
 		if v.Name == name {
 			return v
 		}
@@ -59,12 +60,9 @@ func find(all []*Variable, name string) *Variable {
 	return nil
 }
 
-// Names lists the names in order of declaration.
-func (vs *Variables) Names() []string { return names(vs.All) }
-
-func names(all []*Variable) []string {
-	var names []string
-	for _, v := range all {
+// Names lists the names in order of declaration, those of axes without "matrix.".
+func (vs Values) Names() (names []string) {
+	for _, v := range vs {
 		names = append(names, axisOf(v.Name))
 	}
 	return names
@@ -91,7 +89,7 @@ func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]stri
 	return vs
 }
 
-// argument is a value from the command line, and its place there.
+// argument is a value of a variable and its place: on the command line, unless none is given there.
 type argument struct {
 	text, from string
 	pos        source.Pos
@@ -126,7 +124,7 @@ func (vs *Variables) resolve(
 		Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, KeyPos: e.KeyPos,
 		Path: "/vars" + source.JoinPointer(e.Key),
 	}
-	vs.All = append(vs.All, v)
+	vs.Values = append(vs.Values, v)
 	raw, ok := language.DecodeVar(e.Value, v.Path, newSubstitution())
 	if !ok {
 		v.Known = true // its value is unknown; its own mistake is reported by the decoder
@@ -135,21 +133,21 @@ func (vs *Variables) resolve(
 	v.Secret, v.required = raw.Secret.Or(false), raw.Required.Or(false)
 	v.env = raw.Env.Or("")
 	v.setType(raw)
-	v.At = v.Pos
-	if raw.Default != nil && !v.required {
-		v.plain = raw.Default.At.Node
-		v.Text, v.From, v.Known, v.At = v.plain.Text, cmp.Or(from[v.plain], "default"), true, v.plain.Pos
-		if v.At.File == "--set" {
-			v.From = "--set"
-		}
-	}
-	if raw.Env != nil && env != nil {
+	if given == nil && raw.Env != nil && env != nil {
 		if text, ok := env(raw.Env.V); ok {
-			v.Text, v.From, v.Known, v.At, v.plain = text, "env "+raw.Env.V, true, raw.Env.At.Node.Pos, nil
+			given = &argument{text, "env " + raw.Env.V, raw.Env.At.Node.Pos}
 		}
 	}
+	if given == nil && raw.Default != nil && !v.required {
+		n := raw.Default.At.Node
+		v.plain, given = n, &argument{n.Text, cmp.Or(from[n], "default"), n.Pos}
+		if n.Pos.File == "--set" {
+			given.from = "--set"
+		}
+	}
+	v.At = v.Pos
 	if given != nil {
-		v.Text, v.From, v.Known, v.At, v.plain = given.text, given.from, true, given.pos, nil
+		v.Text, v.From, v.At, v.Known = given.text, given.from, given.pos, true
 	}
 	if v.plain != nil && strings.Contains(v.Text, "${") {
 		vs.report(
@@ -189,7 +187,7 @@ func typeOfForm(n *source.Node) string {
 	if n.Quoted && !hasUnit(n.Text) || n.Block {
 		return "text"
 	}
-	for _, name := range [...]string{"duration", "rate", "ratio", "size", "power"} {
+	for _, name := range [...]string{"duration", "rate", "ratio", "size", "power", "energy"} {
 		if _, wrong := language.ReadAs(name, n); wrong == nil {
 			return name
 		}
@@ -258,13 +256,9 @@ func (vs *Variables) report(v *Variable, code string, at source.Pos, summary, de
 func (vs *Variables) reportMissing() {
 	var names, ways []string
 	required := false
-	var first *Variable
-	for _, v := range vs.All {
+	for _, v := range vs.Values {
 		if v.Known {
 			continue
-		}
-		if first == nil {
-			first = v
 		}
 		names = append(names, v.Name)
 		way := fmt.Sprintf("--var %s=…", v.Name)
@@ -274,10 +268,10 @@ func (vs *Variables) reportMissing() {
 		ways = append(ways, way)
 		required = required || v.required
 	}
-	if first == nil {
+	if names == nil {
 		return
 	}
-	noun := "variable"
+	first, noun := vs.Find(names[0]), "variable"
 	if len(names) > 1 {
 		noun = "variables"
 	}
@@ -295,7 +289,7 @@ func (vs *Variables) reportMissing() {
 // Unused warns of variables that nothing mentions.
 func (vs *Variables) Unused() source.Diagnostics {
 	var diags source.Diagnostics
-	for _, v := range vs.All {
+	for _, v := range vs.Values {
 		if v.used {
 			continue
 		}

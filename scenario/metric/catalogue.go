@@ -3,6 +3,7 @@ package metric
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -52,7 +53,7 @@ func (c *Catalogue) statistic(path string) (Leaf, bool) {
 			continue
 		}
 		if r := c.index[path[:i]]; r != nil && r.IsDistribution() {
-			if s, _, ok := ParseStat(path[i+1:]); ok {
+			if s, _, ok := ParseStat(path[i+1:]); ok && (!s.Adjusted || r.Adjustable()) {
 				return Leaf{Row: r, Stat: s}, true
 			}
 		}
@@ -101,6 +102,20 @@ func (r *Row) Leaves() []string {
 	return names
 }
 
+// IsCalled reports whether another tool calls r so, in any case. A name of vLLM's bench may have any statistic in
+// front: median_ttft_ms, p99_tpot_ms.
+func (r *Row) IsCalled(name string) bool {
+	is := func(name string) bool {
+		return slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+	}
+	if is(name) {
+		return true
+	}
+	stat, rest, cut := strings.Cut(strings.ToLower(name), "_")
+	_, _, known := ParseStat(stat)
+	return cut && (known || stat == "median" || stat == "avg") && strings.HasSuffix(rest, "_ms") && is("mean_"+rest)
+}
+
 // OfErrors reports whether r counts failed requests, of all classes or of one.
 func (r *Row) OfErrors() bool { return strings.HasPrefix(r.Name, "errors.") }
 
@@ -110,6 +125,38 @@ func (r *Row) Summed() bool { return r.From == Sample || r.From.Counted() }
 
 // OfPart reports whether a part of a stage, a phase or an entry of its mix, has a row of its own.
 func (r *Row) OfPart() bool { return r.Summed() && r.Name != InFlightMax }
+
+// Adjustable reports whether failed requests can be taken for slower than all others: r is a time of whole
+// requests, from when they were due or sent.
+func (r *Row) Adjustable() bool {
+	return r.OutlastedBy() != NoRequest && !r.Some && r.Name != Interactivity
+}
+
+// Outlasting says which requests without an outcome a row must count, as they took longer than all others.
+type Outlasting uint8
+
+// The requests.
+const (
+	NoRequest    Outlasting = iota
+	SentRequests            // r counts from when they were sent
+	DueRequests             // from when they were due, and so those that were never sent too
+)
+
+// OutlastedBy returns the requests without an outcome that r must count: of the times of whole requests and
+// of what is made of them.
+func (r *Row) OutlastedBy() Outlasting {
+	switch {
+	case r.Name == Interactivity:
+		return DueRequests
+	case r.From != Sample || r.Dim != Duration:
+		return NoRequest
+	case r.Bound == Due:
+		return DueRequests
+	case r.Bound == Sent:
+		return SentRequests
+	}
+	return NoRequest
+}
 
 // column returns the unit of the row's column in stages.csv and its size in base units; false where
 // the file has none. The unit is part of the column's name, so a number needs no legend.
@@ -122,7 +169,7 @@ func (r *Row) column() (unit string, scale float64, ok bool) {
 	case "us":
 		scale = 1e6
 	}
-	return unit, scale, !r.NoColumn && !r.Later
+	return unit, scale, !r.NoColumn
 }
 
 // Scale returns the factor from the base unit to that of the row's column in stages.csv.

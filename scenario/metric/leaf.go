@@ -11,6 +11,9 @@ func StatNames() []string {
 	return []string{"p50", "p90", "p95", "p99", "p99.9", "mean", "min", "max", "std", "count"}
 }
 
+// adjusted begins an adjusted percentile: latency.adjusted.p99.
+const adjusted = "adjusted."
+
 // word returns the word of a statistic that is no percentile; "" for a value.
 func (k StatKind) word() string {
 	return [...]string{Mean: "mean", Min: "min", Max: "max", Std: "std", N: "count"}[k]
@@ -18,6 +21,10 @@ func (k StatKind) word() string {
 
 // String spells the statistic as in expressions and files: "p99.9", "mean", "count"; "" for a value.
 func (s Stat) String() string {
+	if s.Adjusted {
+		s.Adjusted = false
+		return adjusted + s.String()
+	}
 	if s.Kind == Percentile {
 		return "p" + strconv.FormatFloat(s.P, 'f', -1, 64)
 	}
@@ -56,6 +63,8 @@ func (d Dim) words() (word, unit, column string) {
 		return "size", "bytes", "bytes"
 	case Power:
 		return "power", "W", "W"
+	case Energy:
+		return "energy", "J", "J"
 	case Number:
 		return "number", "", ""
 	}
@@ -63,7 +72,7 @@ func (d Dim) words() (word, unit, column string) {
 }
 
 // Unit returns the base unit as it is written beside numbers in JSON: "s", "1/s", "1", "ratio",
-// "bytes", "W"; "" for a number.
+// "bytes", "W", "J"; "" for a number.
 func (d Dim) Unit() string {
 	_, unit, _ := d.words()
 	return unit
@@ -75,7 +84,8 @@ func (d Dim) String() string {
 	return word
 }
 
-// ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count.
+// ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count, or a
+// percentile after adjusted.
 // why says what is wrong with a percentile that is out of range or is no number; it is empty for an
 // unknown word.
 func ParseStat(word string) (s Stat, why string, ok bool) {
@@ -83,6 +93,14 @@ func ParseStat(word string) (s Stat, why string, ok bool) {
 		if word == kind.word() {
 			return Stat{Kind: kind}, "", true
 		}
+	}
+	if rest, is := strings.CutPrefix(word, adjusted); is {
+		s, why, ok = ParseStat(rest)
+		if ok && (s.Kind != Percentile || s.Adjusted) {
+			return Stat{}, "only percentiles are adjusted, such as adjusted.p99", false
+		}
+		s.Adjusted = ok
+		return s, why, ok
 	}
 	digits, isP := strings.CutPrefix(word, "p")
 	if !isP || digits == "" {

@@ -5,7 +5,7 @@
 // It is not: code that measures, formats or judges a number.
 package metric
 
-// Dim is the dimension of a metric's values. Base units: s, 1/s, 1, ratio, bytes, W.
+// Dim is the dimension of a metric's values. Base units: s, 1/s, 1, ratio, bytes, W, J.
 type Dim uint8
 
 // The dimensions.
@@ -16,6 +16,7 @@ const (
 	Ratio                   // 0 … 1 (may exceed it)
 	Bytes
 	Power
+	Energy
 	Number // no dimension: quotients, scraped values
 )
 
@@ -24,14 +25,15 @@ type From uint8
 
 // The origins.
 const (
-	Sample From = iota + 1 // a field of each finished request: a distribution
-	Flow                   // sums of completions in the hold window
-	Counts                 // sums over requests due in hold
-	Driver                 // counts of the pacer
-	Series                 // the server's statistics
-	Client                 // this process
-	Search                 // the search of a node for its limit
-	Scrape                 // the Prometheus endpoint that the target names: a distribution
+	Sample    From = iota + 1 // a field of each finished request: a distribution
+	Flow                      // sums of completions in the hold window
+	Counts                    // sums over requests due in hold
+	Driver                    // counts of the pacer
+	Series                    // the server's statistics
+	Client                    // this process
+	Search                    // the search of a node for its limit
+	Scrape                    // the Prometheus endpoints that the target names: a distribution
+	ScrapeSum                 // one value of these endpoints: what their counters counted in hold
 )
 
 // OfRequests reports whether a metric is made of finished requests: it is known for each window,
@@ -63,16 +65,15 @@ const (
 
 // Row is one metric.
 type Row struct {
-	Name    string   // "latency", "errors.timeout.ratio", "server.queue.mean"
-	Aliases []string // perf_analyzer's and GenAI-Perf's names, for explain
-	Dim     Dim
-	From    From
-	Better  Better
-	Needs   string // ability of the target that it needs, in the words of backends.AbilityNames; "": none
-	Loads   Loads
-	// Later marks a row of the language that this version does not measure: plans that use it are
-	// understood and not run, and no result, table or file has it.
-	Later    bool
+	Name     string   // "latency", "errors.timeout.ratio", "server.queue.mean"
+	Aliases  []string // perf_analyzer's and GenAI-Perf's names, for explain
+	Dim      Dim
+	From     From
+	Better   Better
+	Bound    Bound  // under a client that is late
+	Some     bool   // of some requests only, which their answers tell
+	Needs    string // ability of the target that it needs, in the words of backends.AbilityNames; "": none
+	Loads    Loads
 	Help     string
 	Unit     string // of its column in stages.csv; "": the one of its dimension
 	NoColumn bool   // stages.csv has no column of it
@@ -95,10 +96,12 @@ const (
 	N // .count
 )
 
-// Stat is one statistic; P is the percentile, 0 < P <= 100.
+// Stat is one statistic; P is the percentile, 0 < P <= 100. An adjusted percentile takes requests without a
+// good answer for slower than all others.
 type Stat struct {
-	Kind StatKind
-	P    float64
+	Kind     StatKind
+	P        float64
+	Adjusted bool
 }
 
 // Leaf is a row and one statistic of it: the operand of an expression.
@@ -112,6 +115,9 @@ type Leaf struct {
 // cannot come back. Means, deviations and rates can always come back; statistics of other processes
 // are read at the end.
 func (l Leaf) Watchable() bool {
+	if l.Stat.Adjusted {
+		return false
+	}
 	switch l.Stat.Kind {
 	case Percentile, Max, Min, N:
 		return l.Row.From == Sample

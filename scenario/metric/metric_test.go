@@ -30,9 +30,6 @@ func TestRows(t *testing.T) {
 		if r.Dim == Ratio && !good && r.Better != Lower {
 			t.Errorf("%s: a ratio of bad things has a direction", r.Name)
 		}
-		if r.Later && r.Header(Stat{}) != "" {
-			t.Errorf("%s: nothing measures it, and it has a column", r.Name)
-		}
 		for _, a := range r.Aliases {
 			if a == r.Name || aliases[strings.ToLower(a)] != "" {
 				t.Errorf("%s: alias %q is its name, or %s has it too", r.Name, a, aliases[strings.ToLower(a)])
@@ -95,6 +92,16 @@ func TestLeaf(t *testing.T) {
 		{"client.memory", "client.memory", Bytes, "bytes"},
 		{"server.queue.mean", "server.queue.mean", Duration, "s"},
 		{"server.executions.count", "server.executions.count", Count, "1"},
+		{"latency.adjusted.p99", "latency.adjusted.p99", Duration, "s"},
+		{"ttft.adjusted.p(99.9)", "ttft.adjusted.p99.9", Duration, "s"},
+		{"service_time.adjusted.p50", "service_time.adjusted.p50", Duration, "s"},
+		{"latency.adjusted", "", 0, ""},
+		{"latency.adjusted.mean", "", 0, ""},
+		{"latency.adjusted.adjusted.p9", "", 0, ""},
+		{"latency.p99.adjusted", "", 0, ""},
+		{"send_delay.adjusted.p99", "", 0, ""},
+		{"itl.adjusted.p99", "", 0, ""},
+		{"responses.adjusted.p99", "", 0, ""},
 		{"latency", "", 0, ""},
 		{"send_delay.client", "", 0, ""},
 		{"errors", "", 0, ""},
@@ -249,7 +256,7 @@ func stageRows() []Row {
 func TestCapacity(t *testing.T) {
 	for dim, header := range map[Dim]string{Rate: "capacity_per_s", Count: "capacity"} {
 		r := CapacityRow(dim)
-		if r.Dim != dim || r.Header(Stat{}) != header || r.From != Search || r.Better != Higher || r.Later {
+		if r.Dim != dim || r.Header(Stat{}) != header || r.From != Search || r.Better != Higher {
 			t.Errorf("CapacityRow(%s) = %+v, header %s", dim, r, r.Header(Stat{}))
 		}
 	}
@@ -262,7 +269,7 @@ func TestHeader(t *testing.T) {
 		"latency.count": "latency_count",
 		"throughput":    "throughput_per_s", "errors.ratio": "errors_ratio", "errors.count": "errors_count",
 		"client.cpu_per_request": "client_cpu_per_request_us", "errors.timeout.count": "",
-		"ttft.p99": "", "gpu.power.mean": "gpu_power_mean_W",
+		"ttft.p99": "ttft_p99_ms", "gpu.power.mean": "gpu_power_mean_W",
 	} {
 		l, ok := c.Leaf(path)
 		if got := l.Row.Header(l.Stat); !ok || got != want {
@@ -310,4 +317,50 @@ func FuzzStat(f *testing.F) {
 			t.Fatalf("%q is spelled %q, which reads as %v", s, stat, again)
 		}
 	})
+}
+
+// TestPeersNames: each metric is found by the names that other tools have for it.
+func TestPeersNames(t *testing.T) {
+	c, err := New(GoodputRows()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for names, want := range map[string]string{
+		"request_latency e2el median_e2el_ms p99_e2el_ms effective_latency": Latency,
+		"time_to_first_token mean_ttft_ms p99.9_ttft_ms ttft_ms":            TTFT,
+		"time_to_second_token":                                    TTST,
+		"time_to_first_output_token ttfo":                         "ttft_answer",
+		"inter_token_latency median_tpot_ms std_tpot_ms tpot_ms":  ITL,
+		"inter_chunk_latency icl mean_itl_ms p99_itl_ms":          "chunk_gap",
+		"time_per_output_token":                                   "tpot",
+		"normalized_time_per_output_token":                        NTPOT,
+		"output_token_throughput output_throughput":               TokensOutputRate,
+		"output_token_throughput_per_user":                        TokensPerUser,
+		"request_goodput":                                         Goodput,
+		"good_request_fraction goodput_percentage":                GoodputRatio,
+		"schedule_delay client_queue_time request_dispatch_delay": "send_delay",
+		"input_sequence_length isl":                               TokensInput,
+		"output_sequence_length osl":                              TokensOutput,
+		"kv_cache_usage_perc":                                     EngineKVCache,
+		"max_concurrent_requests":                                 InFlightMax,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			var found []string
+			for _, r := range c.Rows() {
+				if r.IsCalled(name) {
+					found = append(found, r.Name)
+				}
+			}
+			if len(found) != 1 || found[0] != want {
+				t.Errorf("%s is %v, want %s", name, found, want)
+			}
+		}
+	}
+	for _, name := range []string{"sum_ttft_ms", "p99_ttft", "mean_ttft_ms_x", "p99_nothing_ms", ""} {
+		for _, r := range c.Rows() {
+			if r.IsCalled(name) {
+				t.Errorf("%q is %s", name, r.Name)
+			}
+		}
+	}
 }

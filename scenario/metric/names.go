@@ -21,15 +21,35 @@ const (
 	ClientCPU       = "client.cpu"
 	ClientPerSent   = "client.cpu_per_request"
 	// ClientTurnaround is measured in closed loops whose server runs in the client's process.
-	ClientTurnaround = "client.turnaround"
-	ClientMemory     = "client.memory"
-	GPUUtilization   = "gpu.utilization"
-	GPUPower         = "gpu.power"
-	GPUMemory        = "gpu.memory"
-	Capacity         = "capacity" // see CapacityRow
-	Goodput          = "goodput"  // see GoodputRows
-	GoodputRatio     = "goodput.ratio"
-	CoalescedRatio   = "coalesced.ratio"
+	ClientTurnaround  = "client.turnaround"
+	ClientMemory      = "client.memory"
+	GPUUtilization    = "gpu.utilization"
+	GPUPower          = "gpu.power"
+	GPUMemory         = "gpu.memory"
+	GPUEnergy         = "gpu.energy"
+	GPUEnergyPerToken = "gpu.energy_per_token"
+	EngineKVCache     = "engine.kv_cache"
+	EngineRunning     = "engine.running"
+	EngineWaiting     = "engine.waiting"
+	EngineCachedShare = "engine.cached.share"
+	EnginePreemptions = "engine.preemptions"
+	Capacity          = "capacity" // see CapacityRow
+	Best              = "best"     // see BestRow
+	Goodput           = "goodput"  // see GoodputRows
+	GoodputRatio      = "goodput.ratio"
+	CoalescedRatio    = "coalesced.ratio"
+	TokensPerUser     = "tokens.per_user"
+	Interactivity     = "interactivity"
+	NTPOT             = "ntpot"
+	TTFT              = "ttft"
+	TTFTAnswer        = "ttft_answer"
+	TTST              = "ttst"
+	LatencyContent    = "latency_content"
+	ITL               = "itl"
+	TokensInput       = "tokens.input"
+	TokensOutputRate  = "tokens.output.rate"
+	TokensCachedShare = "tokens.cached.share"
+	TokensOutput      = "tokens.output"
 )
 
 // ErrorsOf returns the name of the row that counts the failures of one class.

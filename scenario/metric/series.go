@@ -10,7 +10,7 @@ const serverStatistics = "server statistics"
 // unit of Dim: seconds for unit "ns".
 func SeriesRow(name, help, unit string, per bool) Row {
 	r := Row{
-		Name: "server." + name, Dim: Count, From: Series, Help: help,
+		Name: "server." + name, Dim: Count, From: Series, Bound: Blurred, Help: help,
 		Needs: serverStatistics,
 	}
 	alias := map[string]string{ // perf_analyzer's names

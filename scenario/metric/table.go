@@ -35,7 +35,7 @@ func ErrorClasses() []string {
 
 func table() []Row {
 	return slices.Concat(times(), streams(), flows(), tokenFlows(), counts(), sequenceRows(), tokens(),
-		gpus(), clients())
+		gpus(), engines(), clients())
 }
 
 // times lists the distributions over the requests that were due in hold and ended well, without
@@ -43,16 +43,17 @@ func table() []Row {
 func times() []Row {
 	return []Row{
 		{
-			Name: Latency, Dim: Duration, From: Sample, Better: Lower,
+			Name: Latency, Dim: Duration, From: Sample, Bound: Due, Better: Lower,
 			Aliases: []string{
 				"request_latency", "request latency", "Avg latency", "p50 latency", "p90 latency",
-				"p95 latency", "p99 latency", "http_req_duration",
+				"p95 latency", "p99 latency", "http_req_duration", "e2el", "mean_e2el_ms",
+				"effective_latency", "request_scheduled_latency",
 			},
 			Help: "Time from when a request was due to its last reply byte that counts, so " +
 				"that waiting for a busy client or server is in it.",
 		},
 		{
-			Name: "service_time", Dim: Duration, From: Sample, Better: Lower,
+			Name: "service_time", Dim: Duration, From: Sample, Bound: Sent, Better: Lower,
 			Aliases: []string{"request/response"},
 			Help: "Time from when a request was sent to its last reply byte: latency without " +
 				"the send delay.",
@@ -60,7 +61,7 @@ func times() []Row {
 		{
 			Name: "send_delay", Dim: Duration, From: Sample, Better: Lower,
 			Loads:   OpenLoop,
-			Aliases: []string{"schedule_delay"},
+			Aliases: []string{"schedule_delay", "request_dispatch_delay", "client_queue_time"},
 			Help:    "Time from when a request was due to when it was sent.",
 		},
 		{
@@ -83,13 +84,13 @@ func times() []Row {
 				"requests on a new connection are in it.",
 		},
 		{
-			Name: "send_time", Dim: Duration, From: Sample, Better: Lower,
+			Name: "send_time", Dim: Duration, From: Sample, Bound: Blurred, Better: Lower,
 			Aliases: []string{"Client Send", "http_req_sending"},
 			Help: "Time from when the client began with a request to when the transport was " +
 				"given its last byte; never beyond the first byte of the reply.",
 		},
 		{
-			Name: "first_response", Dim: Duration, From: Sample, Better: Lower,
+			Name: "first_response", Dim: Duration, From: Sample, Bound: Sent, Better: Lower,
 			Aliases: []string{"response wait", "http_req_waiting"},
 			Help:    "Time from when a request was sent to the first byte of its reply.",
 		},
@@ -100,29 +101,29 @@ func times() []Row {
 func flows() []Row {
 	return []Row{
 		{
-			Name: "throughput", Dim: Rate, From: Flow, Better: Higher,
+			Name: "throughput", Dim: Rate, From: Flow, Bound: Flowing, Better: Higher,
 			Aliases: []string{"Inferences/Second", "infer/sec", "inference_throughput"},
 			Help:    "Inferences (items of a batch) answered well in the hold window, per second.",
 		},
 		{
-			Name: "requests.rate", Dim: Rate, From: Flow, Better: Higher,
+			Name: "requests.rate", Dim: Rate, From: Flow, Bound: Flowing, Better: Higher,
 			Aliases: []string{"request_throughput", "http_reqs"},
 			Help:    "Requests answered well in the hold window, per second.",
 		},
 		{
-			Name: "responses.rate", Dim: Rate, From: Flow, Better: Higher,
+			Name: "responses.rate", Dim: Rate, From: Flow, Bound: Flowing, Better: Higher,
 			Aliases: []string{"Response Throughput"},
 			Help: "Response messages received in the hold window, per second. More than one a " +
 				"request where the model is decoupled.",
 		},
 		{
-			Name: "bytes.sent.rate", Dim: Rate, From: Flow,
+			Name: "bytes.sent.rate", Dim: Rate, From: Flow, Bound: Flowing,
 			Unit:    "bytes_per_s",
 			Aliases: []string{"data_sent"},
 			Help:    "Bytes of requests written in the hold window, heads included, per second.",
 		},
 		{
-			Name: "bytes.received.rate", Dim: Rate, From: Flow,
+			Name: "bytes.received.rate", Dim: Rate, From: Flow, Bound: Flowing,
 			Unit:    "bytes_per_s",
 			Aliases: []string{"data_received"},
 			Help:    "Bytes of replies read in the hold window, heads included, per second.",
@@ -141,31 +142,37 @@ func flows() []Row {
 func counts() []Row {
 	rows := []Row{
 		{
-			Name: "requests.count", Dim: Count, From: Counts,
+			Name: "requests.count", Dim: Count, From: Counts, Bound: Flowing,
 			Aliases: []string{"request_count", "Request count"},
 			Help:    "Requests that were due in hold and were sent, whatever became of them.",
 		},
 		{
-			Name: "errors.count", Dim: Count, From: Counts, Better: Lower,
+			Name: "errors.count", Dim: Count, From: Counts, Bound: Counted, Better: Lower,
 			Aliases: []string{"http_req_failed"},
 			Help: "Requests that failed, of any class. Those that were cancelled by this " +
 				"client (stop, end of drain) are not in it; an assertion on errors takes them " +
 				"for requests that may have failed.",
 		},
 		{
-			Name: "errors.ratio", Dim: Ratio, From: Counts, Better: Lower,
+			Name: "errors.ratio", Dim: Ratio, From: Counts, Bound: Counted, Better: Lower,
 			Aliases: []string{"error_rate"},
 			Help:    "Failed requests over requests sent.",
 		},
 		{
-			Name: "dropped.count", Dim: Count, From: Driver, Better: Lower,
+			Name: "cancelled.by_us", Dim: Count, From: Counts,
+			Aliases: []string{"cancelled_request_count"},
+			Help: "Requests that this client closed before their replies had ended, as `cancel` of the plan " +
+				"says: they are in no latency, and neither good nor failed.",
+		},
+		{
+			Name: "dropped.count", Dim: Count, From: Driver, Bound: Counted, Better: Lower,
 			Loads:   OpenLoop,
 			Aliases: []string{"dropped_iterations"},
 			Help: "Requests that were due and never sent, because max_in_flight requests were " +
 				"open and overflow is drop, or the run was stopped.",
 		},
 		{
-			Name: "dropped.ratio", Dim: Ratio, From: Driver, Better: Lower,
+			Name: "dropped.ratio", Dim: Ratio, From: Driver, Bound: Counted, Better: Lower,
 			Loads: OpenLoop,
 			Help:  "Requests dropped over requests planned.",
 		},
@@ -182,7 +189,7 @@ func counts() []Row {
 			Help:  "Late requests over requests sent.",
 		},
 		{
-			Name: CoalescedRatio, Dim: Ratio, From: Counts, Better: Lower,
+			Name: CoalescedRatio, Dim: Ratio, From: Counts, Bound: Blurred, Better: Lower,
 			Needs: streaming,
 			Help: "Requests answered well with a response that had come by the time the one " +
 				"before it was read, over requests answered well: that gap is the network's or " +
@@ -194,13 +201,13 @@ func counts() []Row {
 				"the old one without saying so.",
 		},
 		{
-			Name: "incomplete.count", Dim: Count, From: Driver, Better: Lower,
+			Name: "incomplete.count", Dim: Count, From: Driver, Bound: Counted, Better: Lower,
 			Help: "Requests that were due in hold and have no outcome: still open, or still " +
 				"waiting for a slot, when the drain was over or the run was stopped.",
 		},
 		{
-			Name: "in_flight.max", Dim: Count, From: Driver,
-			Aliases: []string{"vus_max"},
+			Name: "in_flight.max", Dim: Count, From: Driver, Bound: Blurred,
+			Aliases: []string{"vus_max", "max_concurrent_requests"},
 			Help:    "The most requests that were open at the same time.",
 		},
 	}
@@ -208,12 +215,14 @@ func counts() []Row {
 		name, of, meaning := "errors."+c[0], "Requests that failed with class "+c[0], ": "+c[1]+"."
 		rows = append(rows,
 			Row{
-				Name: name + ".count", Dim: Count, From: Counts, Better: Lower, NoColumn: true,
-				Help: of + meaning,
+				Name: name + ".count", Dim: Count, From: Counts, Bound: Counted, Better: Lower,
+				NoColumn: true,
+				Help:     of + meaning,
 			},
 			Row{
-				Name: name + ".ratio", Dim: Ratio, From: Counts, Better: Lower, NoColumn: true,
-				Help: of + " over requests sent" + meaning,
+				Name: name + ".ratio", Dim: Ratio, From: Counts, Bound: Counted, Better: Lower,
+				NoColumn: true,
+				Help:     of + " over requests sent" + meaning,
 			})
 	}
 	return rows

@@ -2,9 +2,9 @@ package source
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -55,12 +55,12 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sorted gives the diagnostics in the order of file, line, column and code, each of them once.
+// Sorted gives the diagnostics in the order of file, line, column and code. What is said of several paths
+// at one place (a default is read once for each stage) is there once.
 func (ds Diagnostics) Sorted() Diagnostics {
 	sorted := slices.Clone(ds)
 	slices.SortStableFunc(sorted, compare)
-	return slices.CompactFunc(sorted,
-		func(a, b Diagnostic) bool { return compare(a, b) == 0 && a.Path == b.Path })
+	return slices.CompactFunc(sorted, func(a, b Diagnostic) bool { return compare(a, b) == 0 })
 }
 
 func compare(a, b Diagnostic) int {
@@ -73,25 +73,13 @@ func compare(a, b Diagnostic) int {
 	)
 }
 
-// Err is nil without errors, else an error that lists all of them, one a line. errors.As finds the
-// Diagnostics in it.
-func (ds Diagnostics) Err() error {
-	if !ds.HasErrors() {
-		return nil
-	}
-	return ds
-}
-
-// Error implements error.
+// Error implements error: it lists all of them, one a line.
 func (ds Diagnostics) Error() string {
-	var errs []error
+	var lines []string
 	for _, d := range ds {
-		errs = append(errs, errors.New(d.String()))
+		lines = append(lines, d.String())
 	}
-	if len(errs) == 0 {
-		return "no diagnostics"
-	}
-	return errors.Join(errs...).Error()
+	return strings.Join(lines, "\n")
 }
 
 // String is the diagnostic in one line: file:line:column: severity: summary.
@@ -117,17 +105,14 @@ func Short(p Pos) string {
 
 // QuoteAll joins words: "a", "b" and "c".
 func QuoteAll(words []string, last string) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			b.WriteString(" " + last + " ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", w)
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, strconv.Quote(w))
 	}
-	return b.String()
+	if n := len(words) - 1; n > 0 {
+		return strings.Join(quoted[:n], ", ") + " " + last + " " + quoted[n]
+	}
+	return strings.Join(quoted, "")
 }
 
 // Codes that several packages report.

@@ -135,7 +135,7 @@ func (c *cursor) match(text []rune, quote rune, indent int, file string) []Run {
 		}
 		if r, ok := c.peek(); !ok || r != text[i] || r == quote || r == '\\' && quote == '"' {
 			if width = c.escape(quote); width == 0 {
-				return runs // not understood: the rest counts as standing behind the last run
+				return runs // not understood: the rest counts as following the last run
 			}
 		}
 		if at := c.pos(file); at != next {

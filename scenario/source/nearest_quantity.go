@@ -92,6 +92,9 @@ func nearestUnit(word string) (unit string, ok bool) {
 		{"W", "w", "watt", "watts"},
 		{"kW", "kw", "kilowatt", "kilowatts"},
 		{"mW", "milliwatt", "milliwatts"},
+		{"J", "j", "joule", "joules"},
+		{"kJ", "kj", "kilojoule", "kilojoules"},
+		{"mJ", "mj", "millijoule", "millijoules"},
 		{" requests", "r", "req", "reqs", "request", "requests"},
 	} {
 		if slices.Contains(units, lower) || slices.Contains(units, word) {

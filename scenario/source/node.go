@@ -75,24 +75,6 @@ func (n *Node) KeyPos(pointer string) (Pos, int) {
 	return Pos{}, 0
 }
 
-// Clone is a deep copy.
-func (n *Node) Clone() *Node {
-	if n == nil {
-		return nil
-	}
-	c := *n
-	c.Runs = append([]Run(nil), n.Runs...)
-	c.Entries, c.Items = nil, nil
-	for _, e := range n.Entries {
-		e.Value = e.Value.Clone()
-		c.Entries = append(c.Entries, e)
-	}
-	for _, item := range n.Items {
-		c.Items = append(c.Items, item.Clone())
-	}
-	return &c
-}
-
 // number is the form of numbers in a plan: JSON's grammar. So 010, 0x10, 1_000, .5, 5. and +5 are
 // text, which no numeric key accepts: what YAML makes of them differs between versions and would
 // surprise.

@@ -51,25 +51,8 @@ func TestNodePaths(t *testing.T) {
 		}
 	}
 	var none *Node
-	if none.Get("x") != nil || none.Entry("x") != nil || none.At("/x") != nil || none.JSON() != nil ||
-		none.Clone() != nil {
+	if none.Get("x") != nil || none.Entry("x") != nil || none.At("/x") != nil || none.JSON() != nil {
 		t.Error("nil is not empty")
-	}
-}
-
-func TestClone(t *testing.T) {
-	root, _ := Parse("p", []byte("a: {b: [1, \"x\\ty\"]}\n"))
-	same, _ := Parse("p", []byte("a: {b: [1, \"x\\ty\"]}\n"))
-	c := root.Clone()
-	if diff := cmp.Diff(root, c); diff != "" {
-		t.Fatal(diff)
-	}
-	c.Get("a").Entry("b").Value.Items[1].Text = "other"
-	c.Get("a").Entry("b").Value.Items[1].Runs[0].Offset = 9
-	c.Get("a").Entries[0].Key = "z"
-	c.Entries = append(c.Entries, Entry{Key: "n"})
-	if diff := cmp.Diff(same, root); diff != "" {
-		t.Errorf("a change of the copy changed the original:\n%s", diff)
 	}
 }
 

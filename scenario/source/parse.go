@@ -112,9 +112,12 @@ func (p *parser) document() (document *yaml.Node, ok bool) {
 
 // empty reports a document without content: "---", or nothing but comments after it.
 func empty(document *yaml.Node) bool {
-	return len(document.Content) == 0 || document.Content[0].Kind == yaml.ScalarNode &&
-		document.Content[0].Tag == "!!null" &&
-		document.Content[0].Value == "" && document.Content[0].Style == 0 && document.Content[0].Anchor == ""
+	if len(document.Content) == 0 {
+		return true
+	}
+	root := document.Content[0]
+	return root.Kind == yaml.ScalarNode && root.Tag == tagNull && root.Value == "" && root.Style == 0 &&
+		root.Anchor == ""
 }
 
 // decode turns what the library panics with into an error: text from outside must not end the program.

@@ -90,8 +90,8 @@ func (p *parser) explain(d *Diagnostic, message, text string) {
 		d.Detail = "Text that begins with one of % @ ` needs quotes."
 		d.mark(text, strings.IndexAny(text, "%@`"))
 	case message == "did not find expected comment or line break":
-		d.Detail = "Text that begins with > or | needs quotes. A condition begins with what is measured, such " +
-			"as latency.p99 < 5ms."
+		d.Detail = "Text that begins with > or | needs quotes. A condition begins with what is measured, " +
+			"such as latency.p99 < 5ms."
 		if at := blockMark.FindStringIndex(text); at != nil {
 			d.mark(text, at[1]-1)
 		}
@@ -101,8 +101,8 @@ func (p *parser) explain(d *Diagnostic, message, text string) {
 	case strings.Contains(message, "could not find expected ':'"):
 		d.Detail = "A key needs a colon and a blank after it."
 	case slices.Contains(late, message):
-		d.Detail = "Keys of one map, and items of one list, begin in the same column; look at the indentation " +
-			"here and above."
+		d.Detail = "Keys of one map, and items of one list, begin in the same column; look at the " +
+			"indentation here and above."
 	}
 }
 

@@ -41,11 +41,13 @@ func (w *walker) node(y *yaml.Node, depth int) *Node {
 	case w.visits > maxVisits:
 		if !w.tooBig {
 			w.tooBig = true
-			w.report(Errorf("too-many-aliases", "aliases expand to more than %d values", maxVisits).At("", n.Pos, 0))
+			w.report(Errorf("too-many-aliases", "aliases expand to more than %d values", maxVisits).
+				At("", n.Pos, 0))
 		}
 		return n
 	case depth > maxDepth:
-		w.reportHere(Errorf("too-deep", "maps and lists are nested more than %d deep", maxDepth).At("", n.Pos, 0))
+		w.reportHere(Errorf("too-deep", "maps and lists are nested more than %d deep", maxDepth).
+			At("", n.Pos, 0))
 		return n
 	}
 	if y.Kind == yaml.AliasNode {
@@ -82,7 +84,8 @@ func (w *walker) place(y *yaml.Node) *Node {
 
 func (w *walker) alias(y *yaml.Node, n *Node, depth int) *Node {
 	if w.active[y.Alias] {
-		w.reportHere(Errorf("alias-loop", "anchor &%s contains itself", y.Value).AtKey("", n.Pos, "*"+y.Value))
+		w.reportHere(Errorf("alias-loop", "anchor &%s contains itself", y.Value).
+			AtKey("", n.Pos, "*"+y.Value))
 		return n
 	}
 	if w.use == (Pos{}) {
@@ -205,11 +208,13 @@ func (w *walker) checkAmbiguous(y *yaml.Node, n *Node) {
 	switch y.Tag {
 	case tagInt:
 		d.Detail = fmt.Sprintf("Write a plain decimal number, or %q for text.", n.Text)
-		if trimmed := strings.TrimLeft(strings.ReplaceAll(n.Text, "_", ""), "0+"); number.MatchString(trimmed) {
+		digits := strings.ReplaceAll(n.Text, "_", "")
+		if trimmed := strings.TrimLeft(digits, "0+"); number.MatchString(trimmed) {
 			d.Nearest = trimmed
 		}
 	case tagFloat:
-		d.Detail = fmt.Sprintf("Write a number with digits on both sides of the point, or %q for text.", n.Text)
+		d.Detail = fmt.Sprintf("Write a number with digits on both sides of the point, or %q for text.",
+			n.Text)
 		if filled := "0" + strings.TrimSuffix(n.Text, "."); number.MatchString(filled) {
 			d.Nearest = filled
 		}

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/language"
 )
 
-// choice is a set of keys of which a map has at most one, or exactly one.
+// choice is a union of keys (tag one), of which a map needs one or may have one.
 type choice struct {
-	keys   []string
+	union  string
 	needed bool
 }
 
@@ -16,18 +18,28 @@ type choice struct {
 func choicesOf(definition string) []choice {
 	switch definition {
 	case "plan", "plan_with_defaults":
-		return []choice{{[]string{"target", "targets"}, true}, {[]string{"data", "datasets"}, false}}
+		return []choice{{"target", true}, {"data", false}}
 	case "stage_map":
-		return []choice{{[]string{"for", "until"}, false}}
+		return []choice{{"extent", false}}
 	case "load":
-		return []choice{{loads(), false}} // the defaults may have a load that stages complete
+		return []choice{{"load", false}} // the defaults may have a load that stages complete
 	case "assertion_map":
-		return []choice{{[]string{"that", "slo"}, true}}
+		return []choice{{"assertion", true}}
 	}
 	return nil
 }
 
-func loads() []string { return []string{"concurrency", "rate", "intervals", "schedule"} }
+// keysOf lists the keys of a union.
+func keysOf(union string) (keys []string) {
+	for _, t := range language.Structs() {
+		for i := range t.NumField() {
+			if tag := t.Field(i).Tag; tag.Get("one") == union {
+				keys = append(keys, tag.Get("plan"))
+			}
+		}
+	}
+	return keys
+}
 
 // withChoices makes a definition refuse a second key of a choice, at that key, and require the first.
 // An enum of null, which no key takes, refuses with a message; an empty one is ignored by some
@@ -35,11 +47,13 @@ func loads() []string { return []string{"concurrency", "rate", "intervals", "sch
 func withChoices(name string, schema object) object {
 	var rules []object
 	for _, c := range choicesOf(name) {
-		for i, second := range c.keys {
-			for _, first := range c.keys[:i] {
+		keys := keysOf(c.union)
+		for i, second := range keys {
+			for _, first := range keys[:i] {
+				message := fmt.Sprintf("Only one of these may be given: %s and %s.", first, second)
 				excluded := object{
 					{"enum", []any{nil}},
-					{"errorMessage", fmt.Sprintf("Only one of these may be given: %s and %s.", first, second)},
+					{"errorMessage", message},
 				}
 				rules = append(rules, object{
 					{"if", object{{"required", []string{first, second}}}},
@@ -48,12 +62,12 @@ func withChoices(name string, schema object) object {
 			}
 		}
 		if c.needed {
-			rules = append(rules, oneOf(c.keys))
+			rules = append(rules, oneOf(c.union))
 		}
 	}
 	switch name {
 	case "stage_map":
-		rules = append(rules, object{{"properties", object{{"load", oneOf(loads())}}}}, extentNeeded())
+		rules = append(rules, object{{"properties", object{{"load", oneOf("load")}}}}, extentNeeded())
 	case "target":
 		schema = withScheme(schema)
 	}
@@ -63,10 +77,10 @@ func withChoices(name string, schema object) object {
 	return schema.with(member{"allOf", rules})
 }
 
-// oneOf asks for one of the keys.
-func oneOf(keys []string) object {
+// oneOf asks for one of the keys of a union.
+func oneOf(union string) object {
 	var forms []object
-	for _, key := range keys {
+	for _, key := range keysOf(union) {
 		forms = append(forms, object{{"required", []string{key}}})
 	}
 	return object{{"anyOf", forms}}
@@ -75,17 +89,10 @@ func oneOf(keys []string) object {
 // extentNeeded asks for an extent where the load is one value or a list of them: a ramp and recorded
 // times have their own.
 func extentNeeded() object {
-	given := func(key string, types ...string) object {
-		return object{{"required", []string{key}}, {"properties", object{{key, object{{"type", types}}}}}}
-	}
-	load := object{
-		{"type", "object"},
-		{"anyOf", []object{given("concurrency", "integer", "array"), given("rate", "string", "array")}},
-	}
-	return object{
-		{"if", object{{"required", []string{"load"}}, {"properties", object{{"load", load}}}}},
-		{"then", oneOf([]string{"for", "until"})},
-	}
+	load := parse(`{if: {required: [load], properties: {load: {type: object, anyOf: [
+  {required: [concurrency], properties: {concurrency: {type: [integer, array]}}},
+  {required: [rate], properties: {rate: {type: [string, array]}}}]}}}}`)
+	return append(load.(object), member{"then", oneOf("extent")})
 }
 
 // withScheme asks for the scheme of a URL that is written without a variable.

@@ -57,10 +57,14 @@ func withVariants(root object) object {
 	withDefaults := plan.with(member{"properties", properties.with(member{"stages", stages})})
 	return append(root.only(headers...),
 		member{"if", has("extends")}, member{"then", ref("extension")},
-		member{"else", object{{"if", has("defaults")}, {"then", ref("plan_with_defaults")}, {"else", ref("plan")}}},
+		member{"else", object{
+			{"if", has("defaults")}, {"then", ref("plan_with_defaults")}, {"else", ref("plan")},
+		}},
 		member{
 			"$defs",
-			append(object{{"plan", plan}, {"plan_with_defaults", withDefaults}, {"extension", extension}}, defs...),
+			append(object{
+				{"plan", plan}, {"plan_with_defaults", withDefaults}, {"extension", extension},
+			}, defs...),
 		})
 }
 

@@ -11,27 +11,7 @@ import (
 // its keys; words after a colon are those that are meant, else it is all of them. Whoever builds a key
 // removes its line; the language test then asks for a proof of what the key does.
 const laterText = `
-target.backend: tfserving torchserve openai grpc http
-target.signature
-target.endpoint: chat completions responses messages embeddings rankings images tensorrtllm vllm predict classify regress
-target.path
-target.method
-target.protos
-target.tokenizer
-builtin.ttft
-builtin.itl
-
-dataset.prompts
-dataset.command
-dataset.format: sharegpt openai_batch mooncake frames textproto multipart
-dataset.history
-
-load.of: sessions
-
-span: session sessions
-
-
-output.formats: html genai_perf
+output.formats: html
 `
 
 // marks is laterText by table: key to words, none for all; key "" is the table itself.

@@ -63,7 +63,7 @@ func overlay(schema object, maps map[string]bool) object {
 	var out object
 	for _, m := range schema {
 		switch m.name {
-		case "required", "minItems":
+		case "required", "minItems", "minProperties":
 			continue
 		case "if", "default", "examples":
 		case "properties":
@@ -103,12 +103,12 @@ func (g generator) profileKeys() []key {
 		case "version", "name", "extends", "profiles":
 			continue
 		case "stages":
-			k.schema, k.example = mapOf(ref("stage"), ""), object{{"steady", object{{"for", "20s"}}}}
+			k.schema, k.example = mapOf(ref("stage"), ""), parse("{steady: {for: 20s}}")
 			k.description = "Changes to stages, by id."
 		case "vars":
 			variable := either("scalar or map", ref("any"), nil, ref("profile_variable"))
 			k.schema = mapOf(variable, language.AxisForm.String())
-			k.example = object{{"limit", "80ms"}, {"token", object{{"env", "PROD_TOKEN"}, {"required", true}}}}
+			k.example = parse("{limit: 80ms, token: {env: PROD_TOKEN, required: true}}")
 			k.description = "Variables: a value, which is the default, or a map of default, env and required."
 		}
 		k.required = false

@@ -22,7 +22,7 @@ func (g generator) definitions() object {
 			defs = append(defs, member{f.Name, scalarDef(f)})
 		}
 	}
-	for _, t := range structs() {
+	for _, t := range language.Structs() {
 		if name := tagOf(t, "union"); name != "" {
 			defs = append(defs, member{name, g.forms(t)})
 		}
@@ -30,7 +30,7 @@ func (g generator) definitions() object {
 			defs = append(defs, member{name, special(name, closed(titleOfMap(t), g.keys(t)...))})
 		}
 	}
-	return append(defs, member{"profile_variable", profileVariable()})
+	return append(defs, member{"profile_variable", g.profileVariable()})
 }
 
 // planSchema is the whole schema.
@@ -58,23 +58,19 @@ func (g generator) planSchema() object {
 
 // loadRequired says that a stage needs a load unless `defaults` has one.
 func loadRequired() object {
-	given := object{{"required", []string{"defaults"}}, {"properties", object{
-		{"defaults", object{{"type", "object"}, {"required", []string{"load"}}}},
-	}}}
-	stage := object{
-		{"title", "stage"},
-		{"if", object{{"type", "object"}, {"not", object{{"required", []string{"parallel"}}}}}},
-		{"then", object{{"title", "stage"}, {"required", []string{"load"}}}},
-	}
-	return object{
-		{"if", object{{"type", "object"}, {"not", given}}},
-		{"then", object{{"properties", object{{"stages", object{{"items", stage}}}}}}},
-	}
+	return parse(`{
+  if: {type: object, not: {
+    required: [defaults], properties: {defaults: {type: object, required: [load]}}}},
+  then: {properties: {stages: {items: {
+    title: stage,
+    if: {type: object, not: {required: [parallel]}},
+    then: {title: stage, required: [load]}}}}}}`).(object)
 }
 
 // textLike is text of a form, or text with variables in it.
 func textLike(pattern string) object {
-	return object{{"title", "text"}, {"type", "string"}, {"pattern", `^(.*` + variable + `.*|` + pattern + `)$`}}
+	withVariables := `^(.*` + variable + `.*|` + pattern + `)$`
+	return object{{"title", "text"}, {"type", "string"}, {"pattern", withVariables}}
 }
 
 func list(spaced string) []any {

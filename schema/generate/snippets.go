@@ -17,75 +17,63 @@ type snippet struct {
 func snippetsOf(definition, key string) []snippet {
 	switch definition + "." + key {
 	case "plan.target":
-		return []snippet{{"target", "The server and the model.", object{
-			{"backend", "${1:triton}"}, {"url", "${2:http://localhost:8000}"}, {"model", "${3:resnet50}"},
-		}}}
+		return []snippet{{"target", "The server and the model.", parse(
+			`{backend: "${1:triton}", url: "${2:http://localhost:8000}", model: "${3:resnet50}"}`,
+		)}}
 	case "plan.targets":
-		return []snippet{{"targets", "Servers by name.", object{{"${1:main}", object{
-			{"backend", "${2:triton}"}, {"url", "${3:http://localhost:8000}"}, {"model", "${4:resnet50}"},
-		}}}}}
+		return []snippet{{"targets", "Servers by name.", parse(
+			`{"${1:main}": {backend: "${2:triton}", url: "${3:http://localhost:8000}", ` +
+				`model: "${4:resnet50}"}}`,
+		)}}
 	case "plan.vars":
-		return []snippet{{"variables", "Values that can be set from outside.", object{{"${1:url}", object{
-			{"default", "${2:http://localhost:8000}"},
-			{"env", "${3:TRITON_URL}"},
-			{"description", "${4:where the model is served}"},
-		}}}}}
+		return []snippet{{"variables", "Values that can be set from outside.", parse(
+			`{"${1:url}": {default: "${2:http://localhost:8000}", env: "${3:TRITON_URL}", ` +
+				`description: "${4:where the model is served}"}}`,
+		)}}
 	case "plan.profiles":
-		return []snippet{{"profiles", "Changes for one environment.", object{{"${1:ci}", object{
-			{"vars", object{{"${2:limit}", "${3:80ms}"}}},
-		}}}}}
+		return []snippet{{"profiles", "Changes for one environment.", parse(
+			`{"${1:ci}": {vars: {"${2:limit}": "${3:80ms}"}}}`,
+		)}}
 	case "stage_map.load", "defaults.load":
-		return loadSnippets()
-	case "plan.stages", "plan_with_defaults.stages", "extension.stages":
-		return stageSnippets()
-	case "plan.defaults":
 		return []snippet{
+			{"closed loop", "A fixed number of requests in flight.", parse(`{concurrency: "${1:8}"}`)},
 			{
-				"defaults", "What every stage has unless it says otherwise.",
-				object{{"warmup", "${1:5s}"}, {"load", object{{"concurrency", "${2:8}"}}}, {"for", "${3:30s}"}},
+				"open loop", "Requests arrive at a rate, whatever the server does.",
+				parse(`{rate: "${1:100/s}", arrivals: "${2|poisson,constant|}"}`),
 			},
+			{"search", "The largest rate for which a condition holds.", parse(
+				`{rate: {search: {from: "${1:10/s}", to: "${2:1000/s}", while: "${3:latency.p99 < 50ms}"}}}`,
+			)},
 		}
+	case "plan.stages", "plan_with_defaults.stages", "extension.stages":
+		return []snippet{
+			{"stage, closed loop", "Latency and throughput by requests in flight.", parse(
+				`{id: "${1:sweep}", load: {concurrency: "${2:[1, 2, 4, 8]}"}, for: "${3:10s}"}`,
+			)},
+			{"stage, open loop", "A rate with a bound of its latency.", parse(
+				`{id: "${1:steady}", load: {rate: "${2:100/s}", arrivals: poisson}, for: "${3:60s}", ` +
+					`assert: ["latency.p99 < ${4:50ms}", "errors.ratio <= ${5:0.1%}"]}`,
+			)},
+			{"stages in parallel", "Stages that start together.", parse(
+				`{parallel: [{id: "${1:a}", load: {rate: "${2:50/s}"}, for: "${3:60s}"}, ` +
+					`{id: "${4:b}", load: {concurrency: "${5:4}"}, for: "${6:60s}"}]}`,
+			)},
+		}
+	case "plan.defaults":
+		return []snippet{{"defaults", "What every stage has unless it says otherwise.", parse(
+			`{warmup: "${1:5s}", load: {concurrency: "${2:8}"}, for: "${3:30s}"}`,
+		)}}
 	case "assertion.":
 		return []snippet{
 			{"latency", "A bound of a percentile.", "latency.p99 < ${1:50ms}"},
 			{"errors", "The share of requests that may fail.", "errors.ratio <= ${1:0.1%}"},
 			{"throughput", "What was offered was answered.", "requests.rate >= ${1:0.95} * offered.rate"},
-			{"assertion with options", "With a name, or as a warning.", object{
-				{"that", "latency.p99 < ${1:50ms}"}, {"id", "${2:p99}"}, {"severity", "${3|gate,warn|}"},
-			}},
+			{"assertion with options", "With a name, or as a warning.", parse(
+				`{that: "latency.p99 < ${1:50ms}", id: "${2:p99}", severity: "${3|gate,warn|}"}`,
+			)},
 		}
 	}
 	return nil
-}
-
-func loadSnippets() []snippet {
-	return []snippet{
-		{"closed loop", "So many requests in flight.", object{{"concurrency", "${1:8}"}}},
-		{"open loop", "Requests arrive at a rate, whatever the server does.", object{
-			{"rate", "${1:100/s}"}, {"arrivals", "${2|poisson,constant|}"},
-		}},
-		{"search", "The largest rate for which a condition holds.", object{{"rate", object{{"search", object{
-			{"from", "${1:10/s}"}, {"to", "${2:1000/s}"}, {"while", "${3:latency.p99 < 50ms}"},
-		}}}}}},
-	}
-}
-
-func stageSnippets() []snippet {
-	return []snippet{
-		{"stage, closed loop", "Latency and throughput by requests in flight.", object{
-			{"id", "${1:sweep}"}, {"load", object{{"concurrency", "${2:[1, 2, 4, 8]}"}}}, {"for", "${3:10s}"},
-		}},
-		{"stage, open loop", "A rate with a bound of its latency.", object{
-			{"id", "${1:steady}"},
-			{"load", object{{"rate", "${2:100/s}"}, {"arrivals", "poisson"}}},
-			{"for", "${3:60s}"},
-			{"assert", []any{"latency.p99 < ${4:50ms}", "errors.ratio <= ${5:0.1%}"}},
-		}},
-		{"stages in parallel", "Stages that start together.", object{{"parallel", []any{
-			object{{"id", "${1:a}"}, {"load", object{{"rate", "${2:50/s}"}}}, {"for", "${3:60s}"}},
-			object{{"id", "${4:b}"}, {"load", object{{"concurrency", "${5:4}"}}}, {"for", "${6:60s}"}},
-		}}}},
-	}
 }
 
 // withSnippets adds the snippets of a definition and of its keys.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -21,8 +20,8 @@ import (
 //	union:"assertion"    the definition of all its forms; without it they are written where they are used
 //	title:"word or map"  what its forms are called together
 //
-// and two tags of fields are for the schema alone: least:"1" (items of a list), names:"var" or
-// names:"given" (which names a plan may choose). What no tag can say is in special.go.
+// and two tags of fields are for the schema alone: least:"1" (items of a list, entries of a map),
+// names:"var" or names:"given" (which names a plan may choose). What no tag can say is in special.go.
 
 // generator makes schemas of the language.
 type generator struct{ docs docs }
@@ -40,13 +39,6 @@ func pointee(t reflect.Type) reflect.Type {
 		t = t.Elem()
 	}
 	return t
-}
-
-// entryType is the type of the values of a dict.
-func entryType(dict reflect.Type) reflect.Type {
-	entries, _ := dict.FieldByName("Entries")
-	value, _ := entries.Type.Elem().FieldByName("Value")
-	return value.Type.Elem()
 }
 
 // unit is the type of the values of a generic struct as definitions name it: int, number, rate,
@@ -78,33 +70,6 @@ func titleOfMap(t reflect.Type) string {
 	return "map"
 }
 
-// structs are those that have definitions, in the order in which the language mentions them.
-func structs() []reflect.Type {
-	var all []reflect.Type
-	var visit func(t reflect.Type)
-	visit = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		switch {
-		case t.Kind() != reflect.Struct ||
-			t.PkgPath() != reflect.TypeFor[language.Plan]().PkgPath(), isGeneric(t, "Val"), slices.Contains(all, t):
-			return
-		case isGeneric(t, "Dict"):
-			visit(entryType(t))
-			return
-		}
-		all = append(all, t)
-		for i := range t.NumField() {
-			if f := t.Field(i); isKey(f) || f.Tag.Get("form") != "" || f.Tag.Get("inline") != "" {
-				visit(f.Type)
-			}
-		}
-	}
-	visit(reflect.TypeFor[language.Plan]())
-	return all
-}
-
 func isKey(f reflect.StructField) bool { return f.Tag.Get("plan") != "" }
 
 // titles are the names for people, by definition.
@@ -113,7 +78,7 @@ var titles = sync.OnceValue(func() map[string]string {
 	for _, s := range language.Forms() {
 		all[s.Name] = s.Title
 	}
-	for _, t := range structs() {
+	for _, t := range language.Structs() {
 		all[tagOf(t, "union")], all[tagOf(t, "def")] = tagOf(t, "title"), titleOfMap(t)
 	}
 	return all
@@ -154,15 +119,18 @@ func (g generator) keys(t reflect.Type) []key {
 func (g generator) schema(t reflect.Type, tag reflect.StructTag) object {
 	t = pointee(t)
 	switch {
-	case t == reflect.TypeFor[language.Opaque]():
+	case t == reflect.TypeFor[language.Opaque]() && tag.Get("plan") == "matrix":
 		return matrix()
+	case t == reflect.TypeFor[language.Opaque]():
+		return object{{"title", "map"}, {"type", "object"}}
 	case t.Kind() == reflect.Slice:
 		return g.list(t, tag)
 	case isGeneric(t, "Val"):
 		return scalar(t.Field(0).Type, tag)
 	case isGeneric(t, "Dict"):
 		names := map[string]string{"var": language.AxisForm.String(), "given": language.KeyForm.String()}
-		return mapOf(g.schema(entryType(t), ""), names[tag.Get("names")])
+		entry := g.schema(language.EntryType(t), "")
+		return filled("minProperties", tag, mapOf(entry, names[tag.Get("names")]))
 	case t == reflect.TypeFor[language.Plan]():
 		return ref("profile")
 	case tagOf(t, "union") != "":
@@ -176,16 +144,20 @@ func (g generator) schema(t reflect.Type, tag reflect.StructTag) object {
 func (g generator) list(t reflect.Type, tag reflect.StructTag) object {
 	switch item := pointee(t.Elem()); item {
 	case reflect.TypeFor[language.Opaque]():
-		return listOf(object{{"title", "map"}, {"type", "object"}})
+		return filled("minItems", tag, listOf(object{{"title", "map"}, {"type", "object"}}))
 	case reflect.TypeFor[language.Elements](): // lists of lists: a title would name only one level
 		return object{{"type", "array"}, {"items", ref("element")}}
 	default:
-		list := listOf(g.schema(item, tag))
-		if least := tag.Get("least"); least != "" {
-			list = list.with(member{"minItems", json.Number(least)})
-		}
-		return list
+		return filled("minItems", tag, listOf(g.schema(item, tag)))
 	}
+}
+
+// filled adds the least number of items or entries to a schema, if there is one.
+func filled(keyword string, tag reflect.StructTag, schema object) object {
+	if least := tag.Get("least"); least != "" {
+		return schema.with(member{keyword, json.Number(least)})
+	}
+	return schema
 }
 
 // scalar is the schema of a scalar of type T.
@@ -199,11 +171,10 @@ func scalar(t reflect.Type, tag reflect.StructTag) object {
 	}
 	o := ref(name)
 	if name == "int" || name == "number" {
-		for _, bound := range [...][2]string{
-			{"min", "minimum"}, {"above", "exclusiveMinimum"}, {"max", "maximum"},
-		} {
-			if text := tag.Get(bound[0]); text != "" {
-				o = o.with(member{bound[1], json.Number(language.Bound(text))})
+		for i, text := range language.Bounds(tag, name) {
+			if text != "" {
+				keyword := [...]string{"minimum", "exclusiveMinimum", "maximum"}[i]
+				o = o.with(member{keyword, json.Number(text)})
 			}
 		}
 	}
@@ -219,12 +190,9 @@ func (g generator) forms(t reflect.Type) object {
 		case f.Tag.Get("has") != "":
 			return group(f.Tag.Get("has"))
 		case f.Tag.Get("form") == "scalar":
-			one = counted(t, g.schema(f.Type, f.Tag))
+			one = g.schema(f.Type, f.Tag)
 		case f.Tag.Get("form") == "list":
 			many = g.schema(f.Type, f.Tag)
-			if items, ok := many.get("items").(object); ok {
-				many = many.with(member{"items", counted(t, items)})
-			}
 		case f.Tag.Get("form") == "map":
 			table = g.schema(f.Type, f.Tag)
 		}

@@ -15,7 +15,7 @@ command -v wrk >/dev/null || { echo "wrk is not installed (Debian: apt-get insta
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"; git worktree prune' EXIT
 cd "$here/../.."
-CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o "$bin/sluice" ./cmd/sluice
+CGO_ENABLED=0 go build -pgo=auto -trimpath -ldflags="-s -w" -o "$bin/sluice" ./cmd/sluice
 for program in refserver grpcloop speed; do
   go build -o "$bin/$program" "./testdata/bench/$program"
 done
@@ -23,7 +23,7 @@ options=()
 while [ $# -gt 0 ]; do
   if [ "$1" = --old ]; then
     git worktree add --quiet --detach "$bin/tree" "$2"
-    (cd "$bin/tree" && CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o "$bin/old" ./cmd/sluice)
+    (cd "$bin/tree" && CGO_ENABLED=0 go build -pgo=auto -trimpath -ldflags="-s -w" -o "$bin/old" ./cmd/sluice)
     options+=(-old "$bin/old")
     shift
   else

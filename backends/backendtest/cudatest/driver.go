@@ -28,8 +28,8 @@ type Driver struct{ dir string }
 func Compile(t testing.TB) *Driver {
 	t.Helper()
 	d := &Driver{dir: t.TempDir()}
-	cmd := exec.Command("gcc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o",
-		d.Library(), "-x", "c", "-", "-lpthread", "-lrt", "-ldl")
+	cmd := exec.Command("gcc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1",
+		"-o", d.Library(), "-x", "c", "-", "-lpthread", "-lrt", "-ldl")
 	cmd.Stdin = strings.NewReader(source)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)

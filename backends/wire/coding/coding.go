@@ -66,16 +66,11 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 		s.restSum = 1 // of nothing, as Adler-32 defines it
 	}
 	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
-	}
+	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level exists, and memory takes all
 	for _, b := range rest {
 		s.restSum = s.updateSum(s.restSum, b)
 		s.restSize += int64(len(b))
-		if _, err := w.Write(b); err != nil {
-			return nil, err
-		}
+		_, _ = w.Write(b)
 	}
 	s.totalSize = s.restSize + int64(part)
 	head := []byte{0x78, 0x9c} // zlib: deflate, 32 KiB window, default level
@@ -83,16 +78,11 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 		head = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff} // no name, no time, system unknown
 		s.shift = shiftBy(s.restSize)
 	}
-	end := w.Close
-	if !front {
-		end = w.Flush // to a byte boundary
-	}
-	if err := end(); err != nil {
-		return nil, err
-	}
 	if front {
+		_ = w.Close()
 		s.Before, s.After = appendStoredHead(head, part, false), packed.Bytes()
 	} else {
+		_ = w.Flush() // to a byte boundary
 		s.Before = appendStoredHead(append(head, packed.Bytes()...), part, true)
 	}
 	return s, nil

@@ -17,80 +17,52 @@ func MissingReason() string { return "" }
 // library is the name by which the system's loader finds the driver.
 const library = "libcuda.so.1"
 
-// function identifies a function of the driver.
-type function int
-
-const (
-	initialize function = iota
-	deviceCount
-	deviceGet
-	contextRetain
-	contextRelease
-	contextPush
-	contextPop
-	contextWait
-	memoryInfo
-	memoryAlloc
-	memoryFree
-	memorySet
-	copyToDevice
-	copyToHost
-	ipcHandle
-	errorName
-	errorText
-	functions
-)
-
-// symbol returns a function's name in the library. Names with the suffix _v2 are the functions that
-// cuda.h calls by the name without it.
-func (f function) symbol() string {
-	return [functions]string{
-		initialize: "cuInit", deviceCount: "cuDeviceGetCount", deviceGet: "cuDeviceGet",
-		contextRetain: "cuDevicePrimaryCtxRetain", contextRelease: "cuDevicePrimaryCtxRelease_v2",
-		contextPush: "cuCtxPushCurrent_v2", contextPop: "cuCtxPopCurrent_v2", contextWait: "cuCtxSynchronize",
-		memoryInfo: "cuMemGetInfo_v2", memoryAlloc: "cuMemAlloc_v2", memoryFree: "cuMemFree_v2",
-		memorySet:    "cuMemsetD8_v2",
-		copyToDevice: "cuMemcpyHtoD_v2", copyToHost: "cuMemcpyDtoH_v2", ipcHandle: "cuIpcGetMemHandle",
-		errorName: "cuGetErrorName", errorText: "cuGetErrorString",
-	}[f]
+// functions names what is called of the driver. Those with the suffix _v2 are the functions that cuda.h
+// calls by the name without it.
+var functions = []string{
+	"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDevicePrimaryCtxRetain",
+	"cuDevicePrimaryCtxRelease_v2", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuCtxSynchronize",
+	"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemsetD8_v2", "cuMemcpyHtoD_v2",
+	"cuMemcpyDtoH_v2", "cuIpcGetMemHandle", "cuGetErrorName", "cuGetErrorString",
 }
 
-// driver is the loaded driver of NVIDIA.
-type driver struct{ functions [functions]uintptr }
+// driver is the loaded driver of NVIDIA: the addresses of its functions.
+type driver map[string]uintptr
 
 // load loads the driver and its functions, and initializes it. The driver stays in the process, so
 // that further loads cost nothing.
-func load() (*driver, error) {
+func load() (driver, error) {
 	n, err := native.Open(library)
 	if err != nil {
 		return nil, fmt.Errorf("NVIDIA's driver: %w; install it on this machine, "+
 			"or give the container its GPUs with --gpus", err)
 	}
-	d := new(driver)
-	for f := range functions {
-		if d.functions[f], err = n.Function(f.symbol()); err != nil {
+	d := driver{}
+	for _, f := range functions {
+		if d[f], err = n.Function(f); err != nil {
 			return nil, fmt.Errorf("NVIDIA's driver: %w: one for CUDA 11 or later is needed", err)
 		}
 	}
-	return d, d.call(initialize, 0)
+	return d, d.call("cuInit", 0)
 }
 
 // call calls a function that returns a CUresult. What args point to is on the heap, and kept alive
 // by the caller.
-func (d *driver) call(f function, args ...uintptr) error {
-	code := int32(native.Call(d.functions[f], args...))
+func (d driver) call(f string, args ...uintptr) error {
+	code := int32(native.Call(d[f], args...))
 	if code == 0 {
 		return nil
 	}
 	return &failure{
-		call: f.symbol(), code: int(code), name: d.text(errorName, code), text: d.text(errorText, code),
+		call: f, code: int(code),
+		name: d.text("cuGetErrorName", code), text: d.text("cuGetErrorString", code),
 	}
 }
 
 // text returns the driver's name or description of a code.
-func (d *driver) text(f function, code int32) string {
+func (d driver) text(f string, code int32) string {
 	out := make([]uintptr, 1)
-	if native.Call(d.functions[f], uintptr(code), native.Address(out)) != 0 {
+	if native.Call(d[f], uintptr(code), native.Address(out)) != 0 {
 		return ""
 	}
 	return string(native.String(out[0]))
@@ -98,7 +70,7 @@ func (d *driver) text(f function, code int32) string {
 
 // Device is a GPU whose primary context is retained: the context that the whole process shares.
 type Device struct {
-	driver  *driver
+	driver  driver
 	number  int
 	handle  uintptr // CUdevice
 	context uintptr // CUcontext; 0: released
@@ -112,18 +84,18 @@ func Open(number int) (*Device, error) {
 		return nil, err
 	}
 	out := make([]int32, 1)
-	if err := d.call(deviceCount, native.Address(out)); err != nil {
+	if err := d.call("cuDeviceGetCount", native.Address(out)); err != nil {
 		return nil, err
 	}
 	if n := int(out[0]); number < 0 || number >= n {
 		return nil, noSuchGPU(number, n)
 	}
-	if err := d.call(deviceGet, native.Address(out), uintptr(number)); err != nil {
+	if err := d.call("cuDeviceGet", native.Address(out), uintptr(number)); err != nil {
 		return nil, fmt.Errorf("GPU %d: %w", number, err)
 	}
 	g := &Device{driver: d, number: number, handle: uintptr(out[0])}
 	context := make([]uintptr, 1)
-	if err := d.call(contextRetain, native.Address(context), g.handle); err != nil {
+	if err := d.call("cuDevicePrimaryCtxRetain", native.Address(context), g.handle); err != nil {
 		return nil, fmt.Errorf("GPU %d: %w", number, err)
 	}
 	g.context = context[0]
@@ -151,7 +123,7 @@ func (g *Device) Close() error {
 		return nil
 	}
 	g.context = 0
-	return g.wrapError(g.driver.call(contextRelease, g.handle))
+	return g.wrapError(g.driver.call("cuDevicePrimaryCtxRelease_v2", g.handle))
 }
 
 func (g *Device) wrapError(err error) error {
@@ -170,12 +142,12 @@ func (g *Device) withContext(s *scratch, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s[0] = g.context
-	if err := g.driver.call(contextPush, s[:1]...); err != nil {
+	if err := g.driver.call("cuCtxPushCurrent_v2", s[:1]...); err != nil {
 		return g.wrapError(err)
 	}
 	err := do()
 	s[0] = native.Address(s[1:2])
-	if popped := g.driver.call(contextPop, s[:1]...); popped != nil {
+	if popped := g.driver.call("cuCtxPopCurrent_v2", s[:1]...); popped != nil {
 		err = errors.Join(err, popped)
 	}
 	return g.wrapError(err)

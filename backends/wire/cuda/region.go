@@ -14,8 +14,9 @@ import (
 // CheckFree returns a shm.NoMemoryError if the GPU has fewer than size bytes left.
 func (g *Device) CheckFree(size int64) error {
 	out := make([]uintptr, 2) // free, total
-	err := g.withContext(new(scratch),
-		func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
+	err := g.withContext(new(scratch), func() error {
+		return g.driver.call("cuMemGetInfo_v2", native.Address(out), native.Address(out[1:]))
+	})
 	if free := int64(out[0]); err == nil && free < size {
 		return &shm.NoMemoryError{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
 	}
@@ -42,17 +43,17 @@ func (g *Device) New(size int64) (*Region, error) {
 	r := &Region{device: g, size: size, handle: make([]byte, handleSize)}
 	err := g.withContext(&r.scratch, func() error {
 		d, out := g.driver, make([]uintptr, 1)
-		if err := d.call(memoryAlloc, native.Address(out), uintptr(size)); err != nil {
+		if err := d.call("cuMemAlloc_v2", native.Address(out), uintptr(size)); err != nil {
 			return err
 		}
 		r.at = out[0]
-		if err := d.call(memorySet, r.at, 0, uintptr(size)); err != nil {
+		if err := d.call("cuMemsetD8_v2", r.at, 0, uintptr(size)); err != nil {
 			return err
 		}
-		if err := d.call(contextWait); err != nil {
+		if err := d.call("cuCtxSynchronize"); err != nil {
 			return err
 		}
-		return d.call(ipcHandle, native.Address(r.handle), r.at)
+		return d.call("cuIpcGetMemHandle", native.Address(r.handle), r.at)
 	})
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -73,11 +74,11 @@ func (r *Region) Write(at int64, data []byte) error {
 	}
 	defer runtime.KeepAlive(data)
 	return r.device.withContext(&r.scratch, func() error {
-		if err := r.device.driver.call(copyToDevice, r.at+uintptr(at), native.Address(data),
+		if err := r.device.driver.call("cuMemcpyHtoD_v2", r.at+uintptr(at), native.Address(data),
 			uintptr(len(data))); err != nil {
 			return err
 		}
-		return r.device.driver.call(contextWait) // the driver may only have queued the copy
+		return r.device.driver.call("cuCtxSynchronize") // the driver may only have queued the copy
 	})
 }
 
@@ -90,7 +91,7 @@ func (r *Region) Read(at int64, into []byte) error {
 	return r.device.withContext(&r.scratch, func() error {
 		args := r.scratch[2:5]
 		args[0], args[1], args[2] = native.Address(into), r.at+uintptr(at), uintptr(len(into))
-		return r.device.driver.call(copyToHost, args...)
+		return r.device.driver.call("cuMemcpyDtoH_v2", args...)
 	})
 }
 
@@ -101,7 +102,7 @@ func (r *Region) Close() error {
 	}
 	at := r.at
 	r.at = 0
-	return r.device.withContext(&r.scratch, func() error { return r.device.driver.call(memoryFree, at) })
+	return r.device.withContext(&r.scratch, func() error { return r.device.driver.call("cuMemFree_v2", at) })
 }
 
 // rangeError returns an error unless size bytes at offset at lie in a region of whole bytes.

@@ -1,9 +1,13 @@
 package grpcraw
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -32,6 +36,8 @@ type message struct {
 // Headers override the pool's own. A reply may have maxReply bytes (0: Options.MaxMessage, or
 // backends.ReplyLimit). expect is for the judge, which reads it with Expected.
 //
+// With Options.Framed the pieces of body are messages; they have no head.
+//
 // It returns an error for a header that gRPC cannot carry and for a message over max_message.
 func (p *Pool) Call(
 	method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole,
@@ -39,11 +45,20 @@ func (p *Pool) Call(
 ) (*backends.Call, error) {
 	m := &message{method: method, expect: expect}
 	call := &backends.Call{Head: head, Holes: holes, MaxReply: p.admitReplySize(maxReply), Impl: m}
-	size := sizeOf(body) + len(head)
-	if size > p.o.maxRequest() {
-		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxRequest())
+	size := len(head)
+	for _, b := range body {
+		size += len(b)
 	}
-	if p.o.Compression != "" {
+	if most := min(cmp.Or(p.o.MaxMessage, math.MaxInt32), math.MaxInt32); int64(size) > most {
+		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, most)
+	}
+	if p.o.Framed {
+		frames, err := p.frame(body)
+		if err != nil {
+			return nil, err
+		}
+		body, size = [][]byte{frames}, len(frames)-prefixSize
+	} else if p.o.Compression != "" {
 		seal, err := coding.WithSuffix(p.o.Compression, len(head), body)
 		if err != nil {
 			return nil, err
@@ -60,8 +75,8 @@ func (p *Pool) Call(
 	if m.metadata, err = p.internMetadata(headers); err != nil {
 		return nil, err
 	}
-	m.options = p.metadata(m.metadata).options
-	m.head = p.callHead(method, m.metadata)
+	set := p.metadata(m.metadata)
+	m.options, m.head = set.options, p.callHead(method, set)
 	if len(holes) == 0 && call.Seal == nil {
 		m.whole = append(append(m.whole, m.body...), mem.SliceBuffer(head))
 	}
@@ -69,11 +84,21 @@ func (p *Pool) Call(
 	return call, nil
 }
 
-func sizeOf(pieces [][]byte) (n int) {
-	for _, b := range pieces {
-		n += len(b)
+// frame returns messages with their prefixes, one after the other.
+func (p *Pool) frame(messages [][]byte) (frames []byte, err error) {
+	for _, m := range messages {
+		flag := byte(0)
+		if p.o.Compression != "" {
+			packed, err := coding.WithSuffix(p.o.Compression, 0, [][]byte{m})
+			if err != nil {
+				return nil, err
+			}
+			flag, m = 1, packed.AppendTrailer(packed.Before, nil)
+		}
+		frames = binary.BigEndian.AppendUint32(append(frames, flag), uint32(len(m)))
+		frames = append(frames, m...)
 	}
-	return n
+	return frames, nil
 }
 
 // Expected returns the expect argument of Pool.Call, for the judge.
@@ -82,7 +107,10 @@ func Expected(c *backends.Call) any { return c.Impl.(*message).expect }
 // internMetadata returns the index of the pool's headers overridden by headers. Equal sets have one
 // index, so that lanes keep one context for each.
 func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
-	md, authority := metadata.MD{}, p.o.defaultAuthority()
+	md, authority := metadata.MD{}, p.o.Authority
+	if p.o.TLS != nil { // the name that the certificate is checked against
+		authority = cmp.Or(p.o.TLS.ServerName, authority)
+	}
 	for _, list := range [][]backends.Header{p.o.Headers, headers} {
 		own := metadata.MD{}
 		for _, h := range list {
@@ -93,7 +121,11 @@ func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 				authority = h.Value
 				continue
 			}
-			own.Append(strings.ToLower(h.Name), h.Value)
+			value := h.Value
+			if isBinary(h.Name) {
+				value, _ = binaryValue(value) // checked
+			}
+			own.Append(strings.ToLower(h.Name), value)
 		}
 		maps.Copy(md, own)
 	}
@@ -104,7 +136,7 @@ func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 			return i, nil
 		}
 	}
-	set := callMetadata{md: md, authority: authority}
+	set := callMetadata{md: md, authority: authority, heads: map[string]*http2.Head{}}
 	if len(p.metadataSets) > 0 && authority != p.metadataSets[0].authority {
 		set.options = []grpc.CallOption{grpc.CallAuthority(authority)}
 	}
@@ -116,7 +148,8 @@ func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 type callMetadata struct {
 	md        metadata.MD
 	authority string
-	options   []grpc.CallOption // for grpc-go, if the authority differs from the connection's
+	options   []grpc.CallOption      // for grpc-go, if the authority differs from the connection's
+	heads     map[string]*http2.Head // by method; guarded by the pool
 }
 
 // context returns ctx with the metadata.
@@ -125,6 +158,15 @@ func (s callMetadata) context(ctx context.Context) context.Context {
 		return ctx
 	}
 	return metadata.NewOutgoingContext(ctx, s.md)
+}
+
+// isBinary reports whether metadata of this name are bytes.
+func isBinary(name string) bool { return strings.HasSuffix(strings.ToLower(name), "-bin") }
+
+// binaryValue returns the bytes of a value in base64, with or without padding.
+func binaryValue(value string) (string, error) {
+	b, err := base64.RawStdEncoding.Strict().DecodeString(strings.TrimRight(value, "="))
+	return string(b), err
 }
 
 // CheckHeader returns an error that says why a header cannot be sent as metadata. The error does
@@ -150,8 +192,14 @@ func CheckHeader(h backends.Header) error {
 	case "content-type", "te", "connection", "content-length", "transfer-encoding", "upgrade", "user-agent":
 		return fmt.Errorf("header %s cannot be set over gRPC: the client sets it itself", name)
 	}
+	if isBinary(name) {
+		if _, err := binaryValue(value); err != nil {
+			return fmt.Errorf("the value of header %s is not base64, which names that end in -bin take: their "+
+				"values are bytes", name)
+		}
+	}
 	for i := range len(value) {
-		if c := value[i]; (c < ' ' || c > '~') && !strings.HasSuffix(name, "-bin") {
+		if c := value[i]; c < ' ' || c > '~' {
 			return fmt.Errorf("the value of header %s holds byte %#02x at %d, "+
 				"which gRPC metadata cannot carry", name, c, i)
 		}

@@ -60,7 +60,7 @@ func (p *Pool) newConn(compression string, maxReply int64) (*conn, error) {
 		// limit.
 		grpc.WithDefaultServiceConfig(fmt.Sprintf(
 			`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, maxReply)),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.connectTimeout()}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.ConnectTimeout}),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 		grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),
@@ -93,9 +93,9 @@ func (c *conn) fail(class backends.ErrorClass, err error) {
 // state of that failure until a connection is made, so only the number of failures shows that the
 // new attempt has failed too.
 func (c *conn) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, c.o.connectTimeout())
+	ctx, cancel := context.WithTimeout(ctx, c.o.ConnectTimeout)
 	defer cancel()
-	failures, patience := c.failures.Load(), c.o.connectTimeout()
+	failures, patience := c.failures.Load(), c.o.ConnectTimeout
 	if c.cc.GetState() == connectivity.TransientFailure {
 		c.cc.ResetConnectBackoff()
 		patience = failurePoll
@@ -107,28 +107,25 @@ func (c *conn) ready(ctx context.Context) error {
 			return nil // if it is broken, grpc-go will see that too
 		case state == connectivity.Shutdown, state == connectivity.TransientFailure &&
 			(patience != failurePoll || c.failures.Load() != failures):
-			return fmt.Errorf("connect to %s: %w", c.o.Address, c.lastError())
+			err := errors.New("the server does not answer as HTTP/2 does")
+			if f := c.failed.Load(); f != nil {
+				err = f.err
+			}
+			return fmt.Errorf("connect to %s: %w", c.o.Address, err)
 		case state == connectivity.Idle:
 			c.cc.Connect()
 		}
 		wait, stop := context.WithTimeout(ctx, patience)
 		c.cc.WaitForStateChange(wait, state)
 		stop()
-		if ctx.Err() != nil {
-			return fmt.Errorf("connect to %s: %w", c.o.Address, c.withCloseReason(ctx.Err()))
+		if err := ctx.Err(); err != nil {
+			// why a transport ended that never answered says more than that the time is over
+			if l := c.latest.Load(); l != nil && !l.answered.Load() && l.err.Load() != nil {
+				err = *l.err.Load()
+			}
+			return fmt.Errorf("connect to %s: %w", c.o.Address, err)
 		}
 	}
-}
-
-// withCloseReason returns the reason for which the latest transport ended if it never answered: it
-// says more than that the time is over.
-func (c *conn) withCloseReason(otherwise error) error {
-	if l := c.latest.Load(); l != nil && !l.answered.Load() {
-		if err := l.err.Load(); err != nil {
-			return *err
-		}
-	}
-	return otherwise
 }
 
 // failurePoll is the interval at which failures of a connection are polled: grpc-go reports no
@@ -167,13 +164,6 @@ func (c *conn) close() error {
 	err := c.cc.Close()
 	c.keeper.Wait()
 	return err
-}
-
-func (c *conn) lastError() error {
-	if f := c.failed.Load(); f != nil {
-		return f.err
-	}
-	return errors.New("the server does not answer as HTTP/2 does")
 }
 
 // linkCredentials wraps every connection in a link after its handshake.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/mem"
@@ -25,7 +26,7 @@ type lane struct {
 	conn  *conn
 
 	flight      flight
-	handover    handover
+	sent        chan struct{}   // one token: a Send has finished
 	closeCtx    context.Context // done when the lane is closed
 	closeCancel context.CancelFunc
 	closing     sync.Once
@@ -48,8 +49,7 @@ type lane struct {
 }
 
 func newLane(p *Pool, c *conn) *lane {
-	l := &lane{pool: p, judge: p.o.Judge(), conn: c}
-	l.handover.wake = make(chan struct{}, 1)
+	l := &lane{pool: p, judge: p.o.Judge(), conn: c, sent: make(chan struct{}, 1)}
 	l.closeCtx, l.closeCancel = context.WithCancel(context.Background())
 	l.renewContext()
 	return l
@@ -80,24 +80,19 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 	}
 	l.slot, l.call, l.fields, l.sample, l.via, l.gotMessage = slot, c, f, s, l.conn, false
 	l.flight.begin(s.Gen)
-	s.SendStart = l.pool.o.Clock.Now()
+	s.SendStart = l.pool.now()
 	l.firstSent = s.SendStart
 	l.err = l.transmit()
 	if l.err == nil {
 		s.BytesSent = int64(c.Size)
 	}
-	l.handover.put()
+	l.sent <- struct{}{}
 }
 
 // transmit opens the stream and passes the message to the transport.
 func (l *lane) transmit() error {
 	m := l.call.Impl.(*message)
 	l.stream = nil
-	if l.via == nil {
-		if err := l.connectOne(); err != nil {
-			return err
-		}
-	}
 	stream, err := l.via.cc.NewStream(l.context(m.metadata), unary, m.method, m.options...)
 	if err != nil {
 		return err
@@ -106,26 +101,20 @@ func (l *lane) transmit() error {
 	return l.send(stream, &l.pool.o.Clock, l.sample)
 }
 
-// connectOne makes a connection for a single request.
-func (l *lane) connectOne() (err error) {
-	start := l.pool.o.Clock.Now()
-	if l.via, err = l.pool.singleUse(); err != nil {
-		return err
-	}
-	err = l.via.ready(l.base)
-	l.sample.Connect += l.pool.o.Clock.Now() - start
-	if err != nil {
-		return status.Error(codes.Unavailable, err.Error())
-	}
-	return nil
-}
-
 // Recv implements backends.Lane.
 func (l *lane) Recv() (slot int, done bool) {
-	if !l.handover.take(l.closeCtx.Done(), l.flight.isIdle) {
-		return backends.None, false
+	select {
+	case <-l.sent:
+	case <-l.closeCtx.Done():
+		if l.flight.isIdle() {
+			return backends.None, false
+		}
+		<-l.sent // a Send has begun
 	}
-	err := l.receive()
+	err := l.err
+	if err == nil {
+		err = l.awaitStatus()
+	}
 	k := linkOf(l.stream)
 	l.recordConnection(k)
 	if err != nil && l.stale(err, k) {
@@ -163,31 +152,27 @@ func (l *lane) recordConnection(k *link) {
 func (l *lane) resend() error {
 	s := l.sample
 	s.Flags = s.Flags&^backends.Reused | backends.Redialled | backends.Resent
-	if l.pool.isSoleUser(l.conn) {
-		start := l.pool.o.Clock.Now()
-		if err := l.conn.ready(l.base); err != nil {
-			l.stream = nil
-			return status.Error(codes.Unavailable, err.Error())
+	l.stream = nil
+	start := l.pool.now()
+	var err error
+	if !l.pool.isSoleUser(l.conn) {
+		if l.via, err = l.pool.singleUse(); err != nil {
+			return err
 		}
-		s.Connect += l.pool.o.Clock.Now() - start
-	} else {
-		l.via = nil
 	}
-	if err := l.transmit(); err != nil {
+	err = l.via.ready(l.base)
+	s.Connect += l.pool.now() - start
+	if err != nil {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	if err = l.transmit(); err != nil {
 		return err
 	}
-	err := l.awaitStatus()
+	err = l.awaitStatus()
 	if k := linkOf(l.stream); k != nil {
 		k.requests.Add(1)
 	}
 	return err
-}
-
-func (l *lane) receive() error {
-	if l.err != nil {
-		return l.err
-	}
-	return l.awaitStatus()
 }
 
 // awaitStatus waits for the end of the call. If grpc-go repeats a call and loses the second
@@ -206,15 +191,13 @@ func (l *lane) finish(err error, k *link, why backends.Cause) {
 	s := l.sample
 	s.BoundSend()
 	if s.LastByte == 0 {
-		s.LastByte = l.pool.o.Clock.Now()
+		s.LastByte = l.pool.now()
 	}
 	if err != nil || why != 0 {
 		l.fail(err, k, why)
 	}
-	if own := l.via; own != l.conn {
-		if own != nil {
-			_ = own.close()
-		}
+	if l.via != l.conn {
+		_ = l.via.close()
 		k = nil
 	}
 	if s.Class == backends.OK {
@@ -224,14 +207,8 @@ func (l *lane) finish(err error, k *link, why backends.Cause) {
 }
 
 const (
-	// settledAge is the least age in ns at which an unused transport is replaced when the server
-	// closes it.
-	settledAge = int64(time.Second)
-	// silentCloses is the number of consecutive requests that must find their transport closed before
-	// the server is taken for one that closes after every reply.
-	silentCloses = 2
-	// closeTime is the time that such a server gets for its close; eagerDial bounds the dialling that
-	// follows.
+	// closeTime is the time that a server which closes after every reply gets for its close; eagerDial
+	// bounds the dialling that follows.
 	closeTime = 50 * time.Millisecond
 	eagerDial = 250 * time.Millisecond
 )
@@ -245,7 +222,7 @@ func (l *lane) awaitReplacement(k *link) {
 	case flags&backends.Reused != 0:
 		l.silent = 0
 	}
-	if l.silent < silentCloses {
+	if l.silent < netlane.SilentCloses {
 		return
 	}
 	ctx, cancel := context.WithTimeout(l.closeCtx, eagerDial)
@@ -268,7 +245,7 @@ func (l *lane) awaitReplacement(k *link) {
 // unmarshal implements receiver.
 func (l *lane) unmarshal(data mem.BufferSlice) {
 	s := l.sample
-	s.LastByte = l.pool.o.Clock.Now()
+	s.LastByte = l.pool.now()
 	s.FirstByte = s.LastByte
 	s.Responses, s.Status = 1, 0
 	l.gotMessage = true

@@ -248,6 +248,7 @@ func TestStreamLimit(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("limit %d, streams %v, connections %d, lanes %d",
 			c.limit, c.streams, c.connections, c.lanes), func(t *testing.T) {
+			t.Parallel() // most wait for a timeout
 			s := newLimited(t, streamsLimit(c.limit))
 			p := s.pool(c.connections)
 			lanes, err := s.lanes(p, c.streams, c.lanes)
@@ -295,50 +296,53 @@ func TestStreamLimitRaised(t *testing.T) {
 // connections. Where the server takes none any more each request ends, and says why.
 func TestStreamLimitLowered(t *testing.T) {
 	for _, streams := range []bool{true, false} {
-		s := newLimited(t, streamsLimit(100))
-		p := s.pool(0)
-		lanes, err := s.lanes(p, streams, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.set(streamsLimit(1))
-		for round := range 3 {
+		t.Run(fmt.Sprintf("streams %v", streams), func(t *testing.T) {
+			t.Parallel() // most of it waits for a timeout
+			s := newLimited(t, streamsLimit(100))
+			p := s.pool(0)
+			lanes, err := s.lanes(p, streams, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.set(streamsLimit(1))
+			for round := range 3 {
+				for i, l := range lanes {
+					if streams { // ends its stream, so that it opens another
+						s.ask(p, l, 0)
+					}
+					if x := s.ask(p, l, 20*time.Second); x.Class != backends.OK {
+						t.Errorf("round %d, lane %d: %v %s", round, i, x.Class, x.Note)
+					}
+				}
+			}
+			s.set(streamsLimit(0))
 			for i, l := range lanes {
-				if streams { // ends its stream, so that it opens another
-					s.ask(p, l, 0)
+				var x *backends.Sample
+				for range 10 { // the first may be on its way when the limit comes
+					if streams {
+						s.ask(p, l, 0)
+					}
+					if x = s.ask(p, l, 20*time.Second); x.Class != backends.OK {
+						break
+					}
 				}
-				if x := s.ask(p, l, 20*time.Second); x.Class != backends.OK {
-					t.Errorf("streams %v, round %d, lane %d: %v %s", streams, round, i, x.Class, x.Note)
-				}
-			}
-		}
-		s.set(streamsLimit(0))
-		for i, l := range lanes {
-			var x *backends.Sample
-			for range 10 { // the first may be on its way when the limit comes
-				if streams {
-					s.ask(p, l, 0)
-				}
-				if x = s.ask(p, l, 20*time.Second); x.Class != backends.OK {
-					break
+				if x.Class != backends.Dial || !strings.Contains(string(x.Note), "takes 0 streams at once") {
+					t.Errorf("none taken, lane %d: %v %s", i, x.Class, x.Note)
 				}
 			}
-			if x.Class != backends.Dial || !strings.Contains(string(x.Note), "takes 0 streams at once") {
-				t.Errorf("streams %v, none taken, lane %d: %v %s", streams, i, x.Class, x.Note)
-			}
-		}
-		s.set(streamsLimit(1))
-		for i, l := range lanes {
-			var x *backends.Sample
-			for range 100 { // a connection that was closed is dialled when it is needed
-				if x = s.ask(p, l, 20*time.Second); x.Class == backends.OK {
-					break
+			s.set(streamsLimit(1))
+			for i, l := range lanes {
+				var x *backends.Sample
+				for range 100 { // a connection that was closed is dialled when it is needed
+					if x = s.ask(p, l, 20*time.Second); x.Class == backends.OK {
+						break
+					}
+				}
+				if x.Class != backends.OK {
+					t.Errorf("raised again, lane %d: %v %s", i, x.Class, x.Note)
 				}
 			}
-			if x.Class != backends.OK {
-				t.Errorf("streams %v, raised again, lane %d: %v %s", streams, i, x.Class, x.Note)
-			}
-		}
+		})
 	}
 }
 

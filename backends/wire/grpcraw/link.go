@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
@@ -178,11 +179,8 @@ func (l *link) readSettings(b []byte) {
 	}
 }
 
-// protocolBroken reports whether grpc-go gave up the link because of what the server sent.
-func (l *link) protocolBroken() bool { return l.notHTTP2.Load() || l.closed.Load() && !l.broken.Load() }
-
 // proven reports whether the link has been used successfully or has lasted for a while: losing it
 // then is no sign of a server that accepts no requests.
 func (l *link) proven(now int64) bool {
-	return l.answered.Load() || l.requests.Load() > 1 || now-l.connectedAt >= settledAge
+	return l.answered.Load() || l.requests.Load() > 1 || now-l.connectedAt >= netlane.SettledAge
 }

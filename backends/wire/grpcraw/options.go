@@ -2,7 +2,6 @@ package grpcraw
 
 import (
 	"crypto/tls"
-	"math"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -24,6 +23,9 @@ type Options struct {
 	// metadata of every call; names may have any case, Host sets the authority
 	Headers []backends.Header
 	Judge   func() Judge // returns the judge of a lane
+	// Framed: each piece of the body of a call is a message, and a call has any number of them.
+	// Streaming: so has a reply. Lanes then have connections of their own.
+	Framed, Streaming bool
 }
 
 // Judge classifies replies, for one lane. It must not allocate or block.
@@ -40,27 +42,3 @@ const (
 	connWindow            = 16 << 20
 	prefixSize            = 5 // bytes before a message on the wire
 )
-
-// defaultAuthority returns the authority of calls without a Host header: with TLS the name that the
-// certificate is checked against.
-func (o *Options) defaultAuthority() string {
-	if o.TLS != nil && o.TLS.ServerName != "" {
-		return o.TLS.ServerName
-	}
-	return o.Authority
-}
-
-func (o *Options) connectTimeout() time.Duration {
-	if o.ConnectTimeout > 0 {
-		return o.ConnectTimeout
-	}
-	return defaultConnectTimeout
-}
-
-// maxRequest returns the limit of a request message in bytes.
-func (o *Options) maxRequest() int {
-	if o.MaxMessage > 0 && o.MaxMessage < math.MaxInt32 {
-		return int(o.MaxMessage)
-	}
-	return math.MaxInt32
-}

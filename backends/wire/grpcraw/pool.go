@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/wire/http2"
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -32,8 +32,7 @@ type Pool struct {
 
 	mu           sync.Mutex
 	metadataSets []callMetadata // by index; see internMetadata
-	heads        map[headKey]*http2.Head
-	shared       []*conn // used by lanes
+	shared       []*conn        // used by lanes
 	control      *conn
 	largestReply int64 // the largest MaxReply of a call
 	streamLimit  int64 // concurrent streams that the server allows per connection; 0: unknown
@@ -44,7 +43,10 @@ const maxControlReply = 16 << 20
 
 // New checks the options and headers. It connects nothing.
 func New(o Options) (*Pool, error) {
-	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultConnectTimeout
+	}
+	p := &Pool{o: o}
 	p.admitReplySize(0)
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
@@ -56,10 +58,18 @@ func New(o Options) (*Pool, error) {
 	return p, err
 }
 
+func (p *Pool) now() int64 { return p.o.Clock.Now() }
+
 // Invoke makes one control call and returns the reply message, which the caller may keep. Control
 // calls only read, so a call that met a stale connection is repeated once.
 func (p *Pool) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
-	c, err := p.controlConn()
+	p.mu.Lock()
+	var err error
+	if p.control == nil {
+		p.control, err = p.newConn("", maxControlReply) // it does not compress
+	}
+	c := p.control
+	p.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +86,7 @@ func (p *Pool) invoke(
 	if err := c.ready(ctx); err != nil {
 		return nil, false, err
 	}
-	k, began := c.latest.Load(), p.o.Clock.Now()
+	k, began := c.latest.Load(), p.now()
 	err = c.cc.Invoke(p.metadata(0).context(ctx), method, &request, &reply)
 	if text := advice(status.Convert(err)); text != "" {
 		return nil, false, fmt.Errorf("%w%s", err, text)
@@ -85,20 +95,10 @@ func (p *Pool) invoke(
 		return nil, false, p.streamLimitError(0, 1)
 	}
 	if ctx.Err() != nil && status.Code(err) == codes.DeadlineExceeded {
-		waited := time.Duration(p.o.Clock.Now() - began)
+		waited := time.Duration(p.now() - began)
 		return nil, false, fmt.Errorf("no answer within %v", waited.Round(10*time.Millisecond))
 	}
 	return reply, status.Code(err) == codes.Unavailable && k.broken.Load() && k.proven(began), err
-}
-
-func (p *Pool) controlConn() (*conn, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var err error
-	if p.control == nil {
-		p.control, err = p.newConn("", maxControlReply) // Invoke does not compress
-	}
-	return p.control, err
 }
 
 func (p *Pool) metadata(n int) callMetadata {
@@ -132,23 +132,29 @@ func (p *Pool) Lanes(
 // made, unless the plan fixes their number; then the server has until the end of the connect
 // timeout to raise its limit.
 func (p *Pool) connectLanes(ctx context.Context, n int) ([]*conn, error) {
-	waiting, cancel := context.WithTimeout(ctx, p.o.connectTimeout())
+	waiting, cancel := context.WithTimeout(ctx, p.o.ConnectTimeout)
 	defer cancel()
 	for {
 		conns, err := p.assignConns(n)
 		if err == nil {
-			err = connect(ctx, conns)
+			err = netlane.Parallel(ctx, len(conns), func(ctx context.Context, i int) error {
+				if slices.Contains(conns[:i], conns[i]) {
+					return nil
+				}
+				return conns[i].ready(ctx)
+			})
 		}
-		crowded := err == nil
+		connected := err == nil
+		if connected {
+			err = p.checkStreamLimit(conns)
+		}
 		if err == nil {
-			if err = p.checkStreamLimit(conns); err == nil {
-				return conns, nil
-			}
+			return conns, nil
 		}
 		for _, c := range conns {
 			p.release(c)
 		}
-		if !crowded || waiting.Err() != nil {
+		if !connected || waiting.Err() != nil {
 			return nil, err
 		}
 		select {
@@ -174,20 +180,16 @@ func (p *Pool) checkStreamLimit(conns []*conn) error {
 // streamLimitError returns the error of a server that allows fewer streams on a connection than
 // there are lanes on it; it says what to change.
 func (p *Pool) streamLimitError(most int64, lanes int) error {
-	s := "s"
+	text := fmt.Sprintf("the server takes %d streams at once on a connection (MAX_CONCURRENT_STREAMS)", most)
 	if most == 1 {
-		s = ""
+		text = strings.Replace(text, "streams", "stream", 1)
 	}
-	text := fmt.Sprintf("the server takes %d stream%s at once on a connection (MAX_CONCURRENT_STREAMS)",
-		most, s)
-	switch {
-	case p.o.Connections > 0 && most > 0:
-		need := (int64(p.o.Connections)*int64(lanes) + most - 1) / most
-		return fmt.Errorf("%s, and `connections: %d` puts %d on one: write `connections: %d` or leave it out",
-			text, p.o.Connections, lanes, need)
-	default:
+	if p.o.Connections <= 0 || most == 0 {
 		return fmt.Errorf("%s: raise its limit", text)
 	}
+	need := (int64(p.o.Connections)*int64(lanes) + most - 1) / most
+	return fmt.Errorf("%s, and `connections: %d` puts %d on one: write `connections: %d` or leave it out",
+		text, p.o.Connections, lanes, need)
 }
 
 // openTimeoutError returns the reason why a stream could not be opened in time.
@@ -197,7 +199,7 @@ func (p *Pool) openTimeoutError(c *conn) error {
 	if most := c.streamLimit(); most == 0 || int64(c.users) > most {
 		return p.streamLimitError(most, c.users)
 	}
-	return fmt.Errorf("no stream could be opened within the connect_timeout of %v", p.o.connectTimeout())
+	return fmt.Errorf("no stream could be opened within the connect_timeout of %v", p.o.ConnectTimeout)
 }
 
 // connForStream returns the connection on which a lane opens its next stream: c, or another one if
@@ -310,16 +312,6 @@ func (p *Pool) singleUse() (*conn, error) {
 	largest := p.largestReply
 	p.mu.Unlock()
 	return p.newConn(p.o.Compression, largest) // without the lock: it takes longer than a request
-}
-
-// connect makes all connections ready, several at a time.
-func connect(ctx context.Context, conns []*conn) error {
-	return netlane.Parallel(ctx, len(conns), func(ctx context.Context, i int) error {
-		if slices.Contains(conns[:i], conns[i]) {
-			return nil
-		}
-		return conns[i].ready(ctx)
-	})
 }
 
 // Close ends all connections. Lanes must be closed before.

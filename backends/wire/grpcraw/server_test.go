@@ -1,6 +1,7 @@
 package grpcraw
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"go.uber.org/goleak"
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 )
@@ -153,7 +155,7 @@ func (f *fixture) do(t testing.TB, c *backends.Call) *backends.Sample {
 type pass struct {
 	net.Listener
 	mu    sync.Mutex
-	armed bool // close the connection when the next bytes from the client come
+	armed bool // close the connection when the next request comes
 	conns []net.Conn
 }
 
@@ -200,7 +202,7 @@ func (p *pass) copy(from, to net.Conn, client bool) {
 			return
 		}
 		p.mu.Lock()
-		kill := client && p.armed
+		kill := client && p.armed && asks(b[:n])
 		p.armed = p.armed && !kill
 		p.mu.Unlock()
 		if kill {
@@ -210,6 +212,20 @@ func (p *pass) copy(from, to net.Conn, client bool) {
 			return
 		}
 	}
+}
+
+// asks reports whether what a client sent at once has a request in it. Its preface may come after the
+// server's, and it acknowledges settings and pings when it likes.
+func asks(b []byte) bool {
+	b = bytes.TrimPrefix(b, []byte(http2.ClientPreface))
+	for len(b) >= frameHeadSize {
+		if b[3] == frameHeaders {
+			return true
+		}
+		size := int(b[0])<<16 | int(b[1])<<8 | int(b[2])
+		b = b[min(frameHeadSize+size, len(b)):]
+	}
+	return false
 }
 
 func (p *pass) arm() {

@@ -2,7 +2,6 @@ package grpcraw
 
 import (
 	"context"
-	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -71,100 +70,6 @@ func (f *flight) end() backends.Cause {
 			runtime.Gosched()
 		}
 	}
-}
-
-// handover signals to Recv that a Send has finished, if the two are on different goroutines. On one
-// goroutine it costs two atomic operations.
-type handover struct {
-	state atomic.Int32
-	wake  chan struct{} // capacity 1
-}
-
-const (
-	nothing int32 = iota
-	sent
-	parked
-)
-
-func (h *handover) put() {
-	if h.state.Swap(sent) == parked {
-		h.wake <- struct{}{}
-	}
-}
-
-// take waits for a put. It returns false if over was closed and no Send is under way.
-func (h *handover) take(over <-chan struct{}, idle func() bool) bool {
-	for {
-		if h.state.CompareAndSwap(sent, nothing) {
-			return true
-		}
-		if !h.state.CompareAndSwap(nothing, parked) {
-			continue
-		}
-		select {
-		case <-h.wake:
-			continue
-		case <-over:
-		}
-		if !idle() { // a Send has begun and will put
-			<-h.wake
-			continue
-		}
-		if h.state.CompareAndSwap(parked, nothing) {
-			return false
-		}
-		<-h.wake
-	}
-}
-
-// results holds what Recv of a lane with several slots has to return.
-type results struct {
-	handover
-	ready  []atomic.Uint64 // a bit for each slot
-	strays atomic.Int64    // replies without a request
-}
-
-// report lets Recv return a slot.
-func (r *results) report(slot int) {
-	r.ready[slot/64].Or(1 << (slot % 64))
-	r.put()
-}
-
-// reportStray lets Recv return a reply without a request.
-func (r *results) reportStray() {
-	r.strays.Add(1)
-	r.put()
-}
-
-// takeSlot removes and returns a reported slot, or backends.None.
-func (r *results) takeSlot() int {
-	for i := range r.ready {
-		if w := r.ready[i].Load(); w != 0 {
-			bit := bits.TrailingZeros64(w)
-			r.ready[i].And(^(uint64(1) << bit))
-			return 64*i + bit
-		}
-	}
-	return backends.None
-}
-
-// takeStray removes a reply without a request, if there is one.
-func (r *results) takeStray() bool {
-	if r.strays.Load() == 0 {
-		return false
-	}
-	r.strays.Add(-1)
-	return true
-}
-
-// empty reports whether no slot is reported.
-func (r *results) empty() bool {
-	for i := range r.ready {
-		if r.ready[i].Load() != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // idRing holds the last ids that were added.

@@ -5,8 +5,20 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// Status codes as Refusal returns them.
+const (
+	InvalidArgument  = int32(codes.InvalidArgument)
+	NotFound         = int32(codes.NotFound)
+	PermissionDenied = int32(codes.PermissionDenied)
+	Unimplemented    = int32(codes.Unimplemented)
+	Unavailable      = int32(codes.Unavailable)
+	Unauthenticated  = int32(codes.Unauthenticated)
 )
 
 // Refusal returns the code and the message with which the server ended a single call. ok is false
@@ -25,6 +37,7 @@ func Refusal(err error) (code int32, words string, ok bool) {
 //	the request                                               class
 //	was cancelled by Cancel: timeout                          timeout, flag Timeout
 //	was cancelled by Cancel or Close: drain, stop             stopped, flag Incomplete
+//	was closed as the plan says                               closed
 //	could not be sent: no connection could be made            dial, tls; client (no descriptors, ports, memory)
 //	has more header bytes than the server allows              write
 //	met bytes that are not HTTP/2, or frames out of order     protocol
@@ -51,6 +64,9 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 		s.Class = backends.Stopped
 		s.Flags |= backends.Incomplete
 		return
+	case backends.CauseClosed:
+		s.Class = backends.Closed
+		return
 	}
 	st := status.Convert(err)
 	s.Status = int32(st.Code())
@@ -59,7 +75,26 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 		s.Responses = 1
 		return
 	}
-	s.SetNote([]byte(l.statusNote(st)))
+	side := ""
+	if st.Code() == codes.ResourceExhausted {
+		side = " (server side)"
+		if l.hasHeaders() && !l.gotMessage {
+			side = " (client side, max_message)"
+		}
+	}
+	s.SetNote([]byte(st.Code().String() + side + ": " + st.Message() + details(st) + advice(st)))
+}
+
+// details returns the details of a status for a note.
+func details(st *status.Status) string {
+	if len(st.Proto().GetDetails()) == 0 {
+		return ""
+	}
+	message, err := proto.Marshal(st.Proto())
+	if err != nil {
+		return ""
+	}
+	return http2.Details(message)
 }
 
 // noMessage is the note of a timeout: a call of grpc-go reports no progress until a message is
@@ -70,7 +105,7 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	said := l.hasServerStatus()
 	class := k.class(code, said)
 	switch {
-	case l.stream == nil && (code == codes.Unavailable || code == codes.Internal) || l.via == nil:
+	case l.stream == nil && (code == codes.Unavailable || code == codes.Internal):
 		return l.via.openClass(code)
 	case code == codes.Internal && (l.gotMessage || !said):
 		return backends.Protocol
@@ -87,7 +122,7 @@ func (l *link) class(code codes.Code, said bool) backends.ErrorClass {
 		return backends.Cancelled
 	case code != codes.Unavailable || said || l == nil:
 		return backends.Status
-	case l.protocolBroken():
+	case l.notHTTP2.Load() || l.closed.Load() && !l.broken.Load(): // grpc-go gave it up
 		return backends.Protocol
 	case l.broken.Load():
 		return backends.ResetByPeer
@@ -113,18 +148,6 @@ func (c *conn) openClass(code codes.Code) backends.ErrorClass {
 		return backends.Protocol
 	}
 	return backends.Dial
-}
-
-// statusNote returns the code and the server's message.
-func (l *lane) statusNote(st *status.Status) string {
-	side := ""
-	if st.Code() == codes.ResourceExhausted {
-		side = " (server side)"
-		if l.hasHeaders() && !l.gotMessage {
-			side = " (client side, max_message)"
-		}
-	}
-	return st.Code().String() + side + ": " + st.Message() + advice(st)
 }
 
 // advice returns what to do about a call that grpc-go did not send, "" if unknown.

@@ -17,16 +17,9 @@ var bidi = &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
 // StreamJudge classifies the messages of a bidirectional stream, for one lane. It must not allocate
 // or block.
 type StreamJudge interface {
-	// Accepts reports whether a stream that ended with code, not OK, is a good answer to c.
-	Accepts(c *backends.Call, code int32) bool
+	Judge // Reply gets each response that carries no error; the last one counts
 	// Read returns the request and kind of a message. The result is valid until its next call.
 	Read(pieces [][]byte) Message
-	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s belongs to
-	// the request.
-	Whole(c *backends.Call, s *backends.Sample) bool
-	// Reply sets s.Class and the note from a response that carries no error. Of several responses the
-	// last one counts.
-	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 }
 
 // Message describes a message of a stream.
@@ -35,7 +28,8 @@ type Message struct {
 	Named  bool   // ID is set
 	Broken bool   // it cannot be parsed
 	Final  bool   // the request has no further reply
-	Empty  bool   // it holds no response and only marks the end
+	Empty  bool   // it holds no response: it only marks the end, or has no content
+	Text   bool   // it holds generated text
 	Error  []byte // error text of the server; nil: no error
 }
 
@@ -60,17 +54,20 @@ type streamLane struct {
 	// current is the stream for new requests, or nil. Set by the transmitter; whoever removes a broken
 	// stream clears it.
 	current atomic.Pointer[session]
-	opened  chan *session // each new stream, for the receiver
-	queue   queue         // slots that wait for the transmitter
+	opened  chan *session    // each new stream, for the receiver
+	queue   chan *streamSlot // slots that wait for the transmitter
+	queued  atomic.Int32     // slots in queue, including the one being sent
+	reopen  chan struct{}    // one token: a stream is wanted although no slot waits for it
 	// bytesInFlight counts the bytes of the requests in flight: below writeQuota they do not wait for
 	// the transport.
 	bytesInFlight atomic.Int64
-	last          *session   // used by the transmitter
-	failedConn    *conn      // connection of its last failed attempt to open a stream
-	drainMu       sync.Mutex // locked to empty the queue of a closed lane
+	last          *session // used by the transmitter
+	failedConn    *conn    // connection of its last failed attempt to open a stream
 
-	results       results
-	eventsSlot    int           // slot whose events the caller has, or backends.None
+	// results holds each slot that has a result for Recv once, and nil while there are strays.
+	results       chan *streamSlot
+	strays        atomic.Int64  // replies without a request
+	eventsSlot    *streamSlot   // whose events the caller has, or nil
 	eventsDrained chan struct{} // one token: those events are empty again
 	opening       opening
 	cancelledIDs  idRing // of requests whose replies may still arrive
@@ -125,13 +122,15 @@ func (p *Pool) Streams(
 func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *streamLane {
 	l := &streamLane{
 		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth), last: &session{},
-		opened: make(chan *session, 1), eventsDrained: make(chan struct{}, 1), eventsSlot: backends.None,
-		queue:        queue{slots: make([]atomic.Int32, depth+1), wake: make(chan struct{}, 1)},
+		opened: make(chan *session, 1), eventsDrained: make(chan struct{}, 1),
+		queue: make(chan *streamSlot, depth), reopen: make(chan struct{}, 1),
+		results:      make(chan *streamSlot, depth+1),
 		cancelledIDs: idRing{ids: make([]uint64, cancelledIDsKept(depth))},
 	}
+	for i := range l.slots {
+		l.slots[i].index, l.slots[i].results = i, l.results
+	}
 	l.last.abandoned.Store(true) // so that the first stream replaces none
-	l.results.ready = make([]atomic.Uint64, (depth+63)/64)
-	l.results.wake = make(chan struct{}, 1)
 	l.closeCtx, l.closeCancel = context.WithCancel(context.Background())
 	return l
 }
@@ -149,30 +148,23 @@ func cancelledIDsKept(depth int) int {
 // Send implements backends.Lane.
 func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
 	sl := &l.slots[slot]
-	s.SendStart = l.pool.o.Clock.Now()
+	s.SendStart = l.pool.now()
 	sl.begin(c, f, s)
 	inFlight := l.bytesInFlight.Add(int64(c.Size))
 	m := c.Impl.(*message)
 	switch k := l.current.Load(); {
-	case l.closeCtx.Err() != nil:
-		l.Cancel(slot, s.Gen, backends.CauseStop)
-		l.sendDone(slot)
-	case k == nil || k.metadata != m.metadata || l.queue.waiting.Load() > 0 ||
-		len(l.slots) > 1 && inFlight > maxInlineRequest:
-		l.queue.put(slot)
-		if l.closeCtx.Err() != nil {
-			l.abandonQueue()
-		}
+	case k == nil || k.metadata != m.metadata || l.queued.Load() > 0 ||
+		len(l.slots) > 1 && inFlight > maxInlineRequest || l.closeCtx.Err() != nil:
+		l.enqueue(sl)
 	default:
-		l.sendOn(k, slot)
+		l.sendOn(k, sl)
 	}
 }
 
 // sendOn sends a slot's request on a stream. One goroutine at a time. The stream may have ended by
 // then: a request that it did not take goes out on another one, once.
-func (l *streamLane) sendOn(k *session, slot int) {
-	sl := &l.slots[slot]
-	s, gen := sl.sample, slotGen(sl.word.Load())
+func (l *streamLane) sendOn(k *session, sl *streamSlot) {
+	s, gen := sl.sample, sl.gen()
 	switch {
 	case k.requests.Add(1) > 1:
 		sl.flags |= backends.Reused
@@ -191,80 +183,65 @@ func (l *streamLane) sendOn(k *session, slot int) {
 		sl.resent = true
 		sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 		sl.session.Store(0)
-		l.queue.put(slot)
+		l.enqueue(sl)
 		return
 	}
 	if err == nil {
 		s.BytesSent = size
 	}
-	l.sendDone(slot)
+	sl.sendDone()
 	// The stream may have ended before its receiver could see that this request was written.
-	if k.ended.Load() && !l.resend(k, slot, gen) {
-		l.failInFlight(k, slot, gen)
-	}
-}
-
-// sendDone ends the sender's part of a request.
-func (l *streamLane) sendDone(slot int) {
-	if l.slots[slot].sendDone() {
-		l.results.report(slot)
-	}
-}
-
-// settle ends a slot that the caller has locked.
-func (l *streamLane) settle(slot int) {
-	if l.slots[slot].settle() {
-		l.results.report(slot)
+	if k.ended.Load() && !l.resend(k, sl, gen) {
+		l.failInFlight(k, sl, gen)
 	}
 }
 
 // unlock unlocks a slot whose request goes on. It returns false if a cause was set meanwhile, with
 // which the request has then ended.
-func (l *streamLane) unlock(slot int) bool {
-	why := l.slots[slot].unlock()
+func (l *streamLane) unlock(sl *streamSlot) bool {
+	why := sl.unlock()
 	if why != 0 {
-		l.cancelled(slot, why)
+		l.cancelled(sl, why)
 	}
 	return why == 0
 }
 
 // Recv implements backends.Lane.
 func (l *streamLane) Recv() (slot int, done bool) {
-	if l.eventsSlot != backends.None {
-		l.slots[l.eventsSlot].clearFull()
-		l.eventsSlot = backends.None
+	if l.eventsSlot != nil {
+		l.eventsSlot.word.And(^fullBit)
+		l.eventsSlot = nil
 		putToken(l.eventsDrained)
 	}
 	for {
-		for at := l.results.takeSlot(); at != backends.None; at = l.results.takeSlot() {
-			if slot, done, ok := l.outcome(at); ok {
-				return slot, done
+		var sl *streamSlot
+		select {
+		case sl = <-l.results:
+		case <-l.closeCtx.Done():
+			if len(l.results) == 0 && l.idle() {
+				return backends.None, false
 			}
+			sl = <-l.results
 		}
-		if l.results.takeStray() {
+		if sl == nil {
+			if l.strays.Add(-1) > 0 {
+				l.results <- nil
+			}
 			return backends.None, true
 		}
-		if !l.results.take(l.closeCtx.Done(), l.idle) && l.idle() && l.results.empty() {
-			return backends.None, false
+		sl.reported.Store(false)
+		switch w := sl.word.Load(); {
+		case hasBits(w, liveBit|writtenBit|settledBit):
+			l.bytesInFlight.Add(-int64(sl.call.Size))
+			sl.sample.Flags |= sl.flags
+			sl.sample.BoundSend()
+			sl.free()
+			return sl.index, true
+		case hasBits(w, liveBit|fullBit):
+			l.eventsSlot = sl
+			return sl.index, false
 		}
 	}
-}
-
-// outcome returns the result of a slot whose bit was set; ok is false if there is none any more.
-func (l *streamLane) outcome(slot int) (_ int, done, ok bool) {
-	sl := &l.slots[slot]
-	switch w := sl.word.Load(); {
-	case hasBits(w, liveBit|writtenBit|settledBit):
-		l.bytesInFlight.Add(-int64(sl.call.Size))
-		sl.sample.Flags |= sl.flags
-		sl.sample.BoundSend()
-		sl.free()
-		return slot, true, true
-	case hasBits(w, liveBit|fullBit):
-		l.eventsSlot = slot
-		return slot, false, true
-	}
-	return 0, false, false
 }
 
 // idle reports whether nothing is in flight.
@@ -284,30 +261,34 @@ func (l *streamLane) Activity(slot int) int64 { return l.slots[slot].active.Load
 // its stream is ended, which tells the server; on a deeper lane the other requests are on the same
 // stream, which is ended only if the request is stuck while being sent.
 func (l *streamLane) Cancel(slot int, gen uint32, why backends.Cause) {
-	if l.slots[slot].lockForCancel(gen, why) {
-		l.cancelled(slot, why)
+	l.cancel(&l.slots[slot], gen, why)
+}
+
+func (l *streamLane) cancel(sl *streamSlot, gen uint32, why backends.Cause) {
+	if sl.lock(gen, why) {
+		l.cancelled(sl, why)
 		return
 	}
 	putToken(l.eventsDrained) // its holder may wait for the caller, and now has a cause not to
 }
 
 // cancelled ends a request with a cause. The caller has locked the slot.
-func (l *streamLane) cancelled(slot int, why backends.Cause) {
-	sl := &l.slots[slot]
+func (l *streamLane) cancelled(sl *streamSlot, why backends.Cause) {
 	s := sl.sample
-	s.SetCancelled(why, l.pool.o.Clock.Now(), sl.has(writtenBit))
+	s.SetCancelled(why, l.pool.now(), sl.has(writtenBit))
 	if why == backends.CauseTimeout && s.Responses == 0 {
 		s.SetNote([]byte(noMessage))
 	}
 	l.cancelledIDs.add(sl.id.Load())
 	number, written := sl.session.Load(), sl.has(writtenBit)
 	if !written {
-		l.opening.abort(slot)
+		l.opening.abort(sl)
 	}
 	if k := l.current.Load(); k != nil && k.number == number && (len(l.slots) == 1 || !written) {
-		l.abandon(k, s.Class == backends.TimedOut) // before another request can go out on it
+		// before another request can go out on it; after these the load goes on
+		l.abandon(k, s.Class == backends.TimedOut || s.Class == backends.Closed)
 	}
-	l.settle(slot)
+	sl.settle()
 }
 
 // Close implements backends.Lane.
@@ -315,7 +296,7 @@ func (l *streamLane) Close() error {
 	l.closing.Do(func() {
 		l.closeCancel()
 		for i := range l.slots {
-			l.Cancel(i, slotGen(l.slots[i].word.Load()), backends.CauseStop)
+			l.cancel(&l.slots[i], l.slots[i].gen(), backends.CauseStop)
 		}
 		l.group.Wait()
 		if l.conn != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -39,89 +40,63 @@ type session struct {
 
 // proven reports whether the session was used successfully or has lasted for a while: losing it is
 // no sign of a server that accepts no streams.
-func (k *session) proven(now int64) bool { return k.answered.Load() || now-k.openedAt >= settledAge }
-
-// queue holds the slots that wait for the transmitter: one producer at a time, one consumer.
-type queue struct {
-	slots   []atomic.Int32
-	tail    atomic.Uint64
-	head    uint64       // used by the transmitter
-	waiting atomic.Int32 // slots in it, including the one being sent
-	reopen  atomic.Bool  // a stream is wanted although no slot waits for it
-	wake    chan struct{}
-}
-
-func (q *queue) put(slot int) {
-	q.waiting.Add(1)
-	t := q.tail.Add(1) - 1
-	q.slots[t%uint64(len(q.slots))].Store(int32(slot + 1))
-	putToken(q.wake)
-}
-
-// take returns the next slot, or backends.None.
-func (q *queue) take() int {
-	at := &q.slots[q.head%uint64(len(q.slots))]
-	slot := at.Load()
-	if slot == 0 {
-		return backends.None
-	}
-	at.Store(0)
-	q.head++
-	return int(slot) - 1
+func (k *session) proven(now int64) bool {
+	return k.answered.Load() || now-k.openedAt >= netlane.SettledAge
 }
 
 // transmit is the goroutine that opens streams and sends queued requests.
 func (l *streamLane) transmit() {
+	for l.closeCtx.Err() == nil {
+		select {
+		case sl := <-l.queue:
+			l.dispatch(sl)
+			l.queued.Add(-1)
+		case <-l.reopen:
+			start := l.pool.now()
+			if l.queued.Load() == 0 && l.current.Load() == nil && l.open(nil, l.last.metadata) == nil {
+				l.last.openTime.Store(l.pool.now() - start)
+			}
+		case <-l.closeCtx.Done():
+		}
+	}
+	l.abandonQueue()
+}
+
+// enqueue has the transmitter send a slot's request.
+func (l *streamLane) enqueue(sl *streamSlot) {
+	l.queued.Add(1)
+	l.queue <- sl // never blocks: it has room for every slot
+	if l.closeCtx.Err() != nil {
+		l.abandonQueue() // the transmitter may have ended
+	}
+}
+
+// abandonQueue ends the queued requests of a closed lane.
+func (l *streamLane) abandonQueue() {
 	for {
-		slot := l.queue.take()
-		switch {
-		case slot != backends.None:
-			l.dispatch(slot)
-			l.queue.waiting.Add(-1)
-		case l.closeCtx.Err() != nil:
-			l.abandonQueue()
-			return
-		case l.queue.reopen.Swap(false):
-			if l.current.Load() == nil {
-				start := l.pool.o.Clock.Now()
-				if l.open(backends.None, l.last.metadata) == nil {
-					l.last.openTime.Store(l.pool.o.Clock.Now() - start)
-				}
-			}
+		select {
+		case sl := <-l.queue:
+			l.cancel(sl, sl.gen(), backends.CauseStop)
+			sl.sendDone()
+			l.queued.Add(-1)
 		default:
-			select {
-			case <-l.queue.wake:
-			case <-l.closeCtx.Done():
-			}
+			return
 		}
 	}
 }
 
-// abandonQueue ends the queued requests of a closed lane. A Send that queues a request after the
-// transmitter's end calls it too.
-func (l *streamLane) abandonQueue() {
-	l.drainMu.Lock()
-	defer l.drainMu.Unlock()
-	for slot := l.queue.take(); slot != backends.None; slot = l.queue.take() {
-		l.Cancel(slot, slotGen(l.slots[slot].word.Load()), backends.CauseStop)
-		l.sendDone(slot)
-		l.queue.waiting.Add(-1)
-	}
-}
-
 // dispatch sends one queued request, on a new stream if necessary.
-func (l *streamLane) dispatch(slot int) {
-	sl := &l.slots[slot]
+func (l *streamLane) dispatch(sl *streamSlot) {
 	if sl.has(settledBit) { // cancelled while it waited
-		l.sendDone(slot)
+		sl.sendDone()
 		return
 	}
-	gen := slotGen(sl.word.Load())
+	gen := sl.gen()
 	k := l.current.Load()
 	set := sl.call.Impl.(*message).metadata
 	if k != nil && k.metadata != set {
-		if l.othersInFlight(slot) {
-			l.failUnsent(slot, gen, backends.Client, 0,
+		if l.othersInFlight(sl) {
+			l.failUnsent(sl, gen, backends.Client, 0,
 				"requests that share a stream must have the same headers")
 			return
 		}
@@ -129,26 +104,32 @@ func (l *streamLane) dispatch(slot int) {
 		k = nil
 	}
 	if k == nil {
-		start := l.pool.o.Clock.Now()
-		err := l.open(slot, set)
-		sl.sample.Connect += l.pool.o.Clock.Now() - start
+		start := l.pool.now()
+		err := l.open(sl, set)
+		sl.sample.Connect += l.pool.now() - start
 		if err != nil {
-			l.failUnopened(slot, gen, err)
+			if l.closeCtx.Err() != nil {
+				l.cancel(sl, gen, backends.CauseStop)
+			}
+			st := status.Convert(err)
+			code := st.Code()
+			l.failUnsent(sl, gen, cmp.Or(l.conn, l.failedConn).openClass(code), int32(code),
+				code.String()+": "+st.Message()+advice(st))
 			return
 		}
 		k = l.current.Load()
 	}
 	if k == nil { // lost already, or the lane is closed
-		l.failUnsent(slot, gen, backends.ResetByPeer, 0, "the stream was closed as soon as it was opened")
+		l.failUnsent(sl, gen, backends.ResetByPeer, 0, "the stream was closed as soon as it was opened")
 		return
 	}
-	l.sendOn(k, slot)
+	l.sendOn(k, sl)
 }
 
 // othersInFlight reports whether a request of another slot is in flight.
-func (l *streamLane) othersInFlight(slot int) bool {
+func (l *streamLane) othersInFlight(than *streamSlot) bool {
 	for i := range l.slots {
-		if i != slot && l.slots[i].has(liveBit) && l.slots[i].session.Load() != 0 {
+		if sl := &l.slots[i]; sl != than && sl.has(liveBit) && sl.session.Load() != 0 {
 			return true
 		}
 	}
@@ -156,36 +137,28 @@ func (l *streamLane) othersInFlight(slot int) bool {
 }
 
 // failUnsent ends a request that was not sent.
-func (l *streamLane) failUnsent(slot int, gen uint32, class backends.ErrorClass, code int32, note string) {
-	if sl := &l.slots[slot]; sl.lock(gen) {
+func (l *streamLane) failUnsent(
+	sl *streamSlot, gen uint32, class backends.ErrorClass, code int32, note string,
+) {
+	if sl.lock(gen, 0) {
 		s := sl.sample
-		s.LastByte, s.Class, s.Status = l.pool.o.Clock.Now(), class, code
+		s.LastByte, s.Class, s.Status = l.pool.now(), class, code
 		s.SetNote([]byte(note))
-		l.settle(slot)
+		sl.settle()
 	}
-	l.sendDone(slot)
+	sl.sendDone()
 }
 
-// failUnopened ends a request whose stream could not be opened.
-func (l *streamLane) failUnopened(slot int, gen uint32, err error) {
-	if l.closeCtx.Err() != nil {
-		l.Cancel(slot, gen, backends.CauseStop)
-	}
-	st := status.Convert(err)
-	class := cmp.Or(l.conn, l.failedConn).openClass(st.Code())
-	l.failUnsent(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message()+advice(st))
-}
-
-// open makes a stream, for slot unless that is backends.None, and makes it the current one. Cancel
-// and Close interrupt it.
-func (l *streamLane) open(slot, set int) error {
+// open makes a stream, for a slot unless that is nil, and makes it the current one. Cancel and Close
+// interrupt it.
+func (l *streamLane) open(sl *streamSlot, set int) error {
 	ctx, stop := context.WithCancel(l.closeCtx)
-	l.opening.set(slot, stop)
-	if slot != backends.None && l.slots[slot].has(settledBit) { // cancelled before it could be interrupted
+	l.opening.set(sl, stop)
+	if sl != nil && sl.has(settledBit) { // cancelled before it could be interrupted
 		stop()
 	}
 	k, err := l.connect(ctx, set, stop)
-	l.opening.set(backends.None, nil)
+	l.opening.set(nil, nil)
 	if err == nil && ctx.Err() != nil { // interrupted after it was open
 		k.closeOwn()
 		err = status.FromContextError(ctx.Err()).Err()
@@ -193,7 +166,7 @@ func (l *streamLane) open(slot, set int) error {
 	if err != nil {
 		stop()
 		if errors.Is(err, errLimitLowered) {
-			return l.open(slot, set)
+			return l.open(sl, set)
 		}
 		return err
 	}
@@ -237,7 +210,7 @@ func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFu
 		with := l.pool.metadata(set)
 		ctx = with.context(ctx)
 		// The context lives as long as the stream, so it cannot have a deadline.
-		late := time.AfterFunc(l.pool.o.connectTimeout(), stop)
+		late := time.AfterFunc(l.pool.o.ConnectTimeout, stop)
 		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method, with.options...)
 		if !late.Stop() {
 			err = status.Error(codes.Unavailable, l.pool.openTimeoutError(k.via).Error())
@@ -254,14 +227,14 @@ func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFu
 		}
 		return nil, err
 	}
-	k.openedAt = l.pool.o.Clock.Now()
+	k.openedAt = l.pool.now()
 	return k, nil
 }
 
 // openFirst opens the first stream of a lane that is not in use yet.
 func (l *streamLane) openFirst(ctx context.Context) error {
 	defer context.AfterFunc(ctx, l.closeCancel)()
-	err := l.open(backends.None, 0)
+	err := l.open(nil, 0)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -275,19 +248,19 @@ func (l *streamLane) openFirst(ctx context.Context) error {
 // path of a request that succeeds.
 type opening struct {
 	mu   sync.Mutex
-	slot int // that the stream is opened for, or backends.None
+	slot *streamSlot // that the stream is opened for, or nil
 	stop context.CancelFunc
 }
 
 // set sets the function that interrupts the opening of a stream for slot; nil: there is none.
-func (o *opening) set(slot int, stop context.CancelFunc) {
+func (o *opening) set(slot *streamSlot, stop context.CancelFunc) {
 	o.mu.Lock()
 	o.slot, o.stop = slot, stop
 	o.mu.Unlock()
 }
 
 // abort interrupts the opening of a stream for slot.
-func (o *opening) abort(slot int) {
+func (o *opening) abort(slot *streamSlot) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.slot == slot && o.stop != nil {
@@ -304,8 +277,7 @@ func (l *streamLane) abandon(k *session, again bool) {
 // remove clears current after the end of its stream.
 func (l *streamLane) remove(k *session, again bool) {
 	if l.current.CompareAndSwap(k, nil) && again && l.shared {
-		l.queue.reopen.Store(true)
-		putToken(l.queue.wake)
+		putToken(l.reopen)
 	}
 	k.stop()
 }

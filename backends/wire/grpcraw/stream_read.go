@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
@@ -16,7 +17,6 @@ func (l *streamLane) receive() {
 	for {
 		select {
 		case l.from = <-l.opened:
-			l.read(l.from)
 		case <-l.closeCtx.Done():
 			select {
 			case k := <-l.opened:
@@ -25,21 +25,16 @@ func (l *streamLane) receive() {
 			}
 			return
 		}
-	}
-}
-
-// read handles the messages of a stream until its end.
-func (l *streamLane) read(k *session) {
-	for {
-		if err := k.stream.RecvMsg(l); err != nil {
-			l.endSession(k, err)
-			return
-		}
-		if k.link == nil {
-			if k.link = linkOf(k.stream); k.link != nil {
-				k.link.requests.Add(1)
+		k := l.from
+		err := k.stream.RecvMsg(l)
+		for ; err == nil; err = k.stream.RecvMsg(l) {
+			if k.link == nil {
+				if k.link = linkOf(k.stream); k.link != nil {
+					k.link.requests.Add(1)
+				}
 			}
 		}
+		l.endSession(k, err)
 	}
 }
 
@@ -48,12 +43,12 @@ func (l *streamLane) read(k *session) {
 func (l *streamLane) endSession(k *session, err error) {
 	k.setOutcome(err)
 	k.ended.Store(true)
-	l.remove(k, k.proven(l.pool.o.Clock.Now()))
+	l.remove(k, k.proven(l.pool.now()))
 	for i := range l.slots {
 		sl := &l.slots[i]
 		if w := sl.word.Load(); hasBits(w, liveBit|writtenBit) && sl.session.Load() == k.number {
-			if gen := slotGen(w); !l.resend(k, i, gen) {
-				l.failInFlight(k, i, gen)
+			if gen := slotGen(w); !l.resend(k, sl, gen) {
+				l.failInFlight(k, sl, gen)
 			}
 		}
 	}
@@ -62,42 +57,41 @@ func (l *streamLane) endSession(k *session, err error) {
 
 // resend sends a request of a stale stream once more if it may: the stream was its own and had been
 // used successfully, no reply byte arrived, and the request belongs to no sequence.
-func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
-	sl := &l.slots[slot]
+func (l *streamLane) resend(k *session, sl *streamSlot, gen uint32) bool {
 	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.abandoned.Load() || !l.shared ||
-		l.closeCtx.Err() != nil || !sl.lock(gen) {
+		l.closeCtx.Err() != nil || !sl.lock(gen, 0) {
 		return false
 	}
-	if l.movedOn(k, slot) {
+	if l.movedOn(k, sl) {
 		return true
 	}
 	head, _ := k.stream.Header() // after the end of the stream this does not wait
 	link := linkOf(k.stream)
-	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= settledAge ||
+	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= netlane.SettledAge ||
 		head == nil && link != nil && link.answered.Load()
 	if !stale || sl.resent || sl.call.Stateful || sl.sample.BytesReceived > 0 {
-		l.unlock(slot)
+		l.unlock(sl)
 		return false
 	}
 	sl.resent = true
 	sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 	sl.session.Store(0)
 	sl.word.And(^writtenBit)
-	if l.unlock(slot) {
-		l.queue.put(slot)
+	if l.unlock(sl) {
+		l.enqueue(sl)
 	} else {
-		l.sendDone(slot)
+		sl.sendDone()
 	}
 	return true
 }
 
 // movedOn reports whether a locked slot's request is no longer on the stream k, and unlocks it then:
 // sender and receiver may both see that k has ended, and one of them has sent the request again.
-func (l *streamLane) movedOn(k *session, slot int) bool {
-	if l.slots[slot].session.Load() == k.number {
+func (l *streamLane) movedOn(k *session, sl *streamSlot) bool {
+	if sl.session.Load() == k.number {
 		return false
 	}
-	l.unlock(slot)
+	l.unlock(sl)
 	return true
 }
 
@@ -150,21 +144,20 @@ func isLocalProtocolError(words string) bool {
 
 // failInFlight ends one request that was in flight on an ended stream. It has no effect on a
 // session that has not ended.
-func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
-	sl := &l.slots[slot]
+func (l *streamLane) failInFlight(k *session, sl *streamSlot, gen uint32) {
 	if !k.ended.Load() {
 		return
 	}
 	// by Close, which has not reached this request yet
 	if k.class == backends.Cancelled && l.closeCtx.Err() != nil {
-		l.Cancel(slot, gen, backends.CauseStop)
+		l.cancel(sl, gen, backends.CauseStop)
 		return
 	}
-	if !sl.lock(gen) || l.movedOn(k, slot) {
+	if !sl.lock(gen, 0) || l.movedOn(k, sl) {
 		return
 	}
 	s := sl.sample
-	s.LastByte, s.Status = l.pool.o.Clock.Now(), k.status
+	s.LastByte, s.Status = l.pool.now(), k.status
 	switch {
 	case sl.errorSeen: // an error received on the stream is more specific
 	case k.class == backends.Status && l.judge.Accepts(sl.call, k.status):
@@ -176,63 +169,63 @@ func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 	if s.Responses > 0 && s.Class != backends.OK {
 		s.Flags |= backends.NoFinal
 	}
-	l.settle(slot)
+	sl.settle()
 }
 
 // unmarshal implements receiver. Called by the receiver goroutine.
 func (l *streamLane) unmarshal(data mem.BufferSlice) {
-	at := l.pool.o.Clock.Now()
+	at := l.pool.now()
 	size := l.keep(data) + prefixSize
 	l.from.answered.Store(true)
 	m := l.judge.Read(l.pieces)
-	slot, gen := l.slotFor(m)
+	sl, gen := l.slotFor(m)
 	switch {
-	case slot != backends.None:
-		l.handleMessage(slot, gen, m, at, size)
+	case sl != nil:
+		l.handleMessage(sl, gen, m, at, size)
 	case !m.Named || !l.cancelledIDs.has(m.ID):
-		l.results.reportStray()
+		if l.strays.Add(1) == 1 {
+			l.results <- nil
+		}
 	}
 	clear(l.pieces)
 }
 
 // slotFor returns the slot and generation that a message is for. A message without an id is about
 // the oldest request: servers report requests that they could not parse in the order of the stream.
-func (l *streamLane) slotFor(m Message) (slot int, gen uint32) {
+func (l *streamLane) slotFor(m Message) (slot *streamSlot, gen uint32) {
 	if !m.Named {
 		return l.oldestInFlight()
 	}
 	for range l.slots {
 		sl := &l.slots[l.hint]
-		if w := sl.word.Load(); hasBits(w, liveBit) && !hasBits(w, settledBit) && sl.id.Load() == m.ID {
-			return l.hint, slotGen(w)
+		if w := sl.word.Load(); isOpen(w) && sl.id.Load() == m.ID {
+			return sl, slotGen(w)
 		}
 		l.hint = (l.hint + 1) % len(l.slots)
 	}
-	return backends.None, 0
+	return nil, 0
 }
 
 // oldestInFlight returns the first request sent of those in flight on this stream.
-func (l *streamLane) oldestInFlight() (oldest int, gen uint32) {
-	oldest = backends.None
+func (l *streamLane) oldestInFlight() (oldest *streamSlot, gen uint32) {
 	var since int64
 	for i := range l.slots {
 		sl := &l.slots[i]
 		w := sl.word.Load()
-		if !hasBits(w, liveBit) || hasBits(w, settledBit) || sl.session.Load() != l.from.number {
+		if !isOpen(w) || sl.session.Load() != l.from.number {
 			continue
 		}
-		if sent := sl.sent.Load(); oldest == backends.None || sent < since {
-			oldest, gen, since = i, slotGen(w), sent
+		if sent := sl.sent.Load(); oldest == nil || sent < since {
+			oldest, gen, since = sl, slotGen(w), sent
 		}
 	}
 	return oldest, gen
 }
 
 // handleMessage applies one message to its request.
-func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int64) {
-	sl := &l.slots[slot]
+func (l *streamLane) handleMessage(sl *streamSlot, gen uint32, m Message, at, size int64) {
 	sl.active.Store(at)
-	if !sl.lock(gen) {
+	if !sl.lock(gen, 0) {
 		return
 	}
 	s := sl.sample
@@ -240,10 +233,10 @@ func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int
 	switch {
 	case m.Broken:
 		m.Final = true
-		l.keepError(sl, backends.Decode, []byte("a message of the stream cannot be read"))
+		sl.keepError(backends.Decode, []byte("a message of the stream cannot be read"))
 	case m.Error != nil:
-		l.keepError(sl, backends.Server, m.Error)
-	case !m.Empty && !l.addResponse(slot, at):
+		sl.keepError(backends.Server, m.Error)
+	case !m.Empty && !l.addResponse(sl, at, m.Text):
 		return // cancelled
 	}
 	if !m.Empty && s.FirstByte == 0 {
@@ -255,14 +248,8 @@ func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int
 	if !sl.errorSeen && (!m.Empty || m.Final && s.Responses == 0) {
 		l.judgeResponse(sl, m.Empty)
 	}
-	l.finishOrRelease(slot, m.Final)
-}
-
-// finishOrRelease ends the request, or unlocks its slot.
-func (l *streamLane) finishOrRelease(slot int, final bool) {
-	sl := &l.slots[slot]
-	if !final {
-		l.unlock(slot)
+	if !m.Final {
+		l.unlock(sl)
 		return
 	}
 	if sl.errorSeen { // a final flag may still come
@@ -271,15 +258,7 @@ func (l *streamLane) finishOrRelease(slot int, final bool) {
 	if !l.shared {
 		l.abandon(l.from, false)
 	}
-	l.settle(slot)
-}
-
-// keepError stores the first error received on the stream.
-func (l *streamLane) keepError(sl *streamSlot, class backends.ErrorClass, text []byte) {
-	if !sl.errorSeen {
-		sl.sample.Class, sl.errorSeen = class, true
-		sl.sample.SetNote(text)
-	}
+	sl.settle()
 }
 
 // judgeResponse classifies a response, or an empty reply. Its verdict replaces that of the previous
@@ -300,18 +279,17 @@ func (l *streamLane) judgeResponse(sl *streamSlot, empty bool) {
 
 // addResponse counts a response and records its time. It waits while the caller has the events, and
 // returns false if the request was cancelled meanwhile.
-func (l *streamLane) addResponse(slot int, at int64) bool {
-	sl := &l.slots[slot]
+func (l *streamLane) addResponse(sl *streamSlot, at int64, text bool) bool {
 	s := sl.sample
 	for sl.has(fullBit) {
 		select {
 		case <-l.eventsDrained:
 		case <-l.closeCtx.Done():
-			l.cancelled(slot, backends.CauseStop)
+			l.cancelled(sl, backends.CauseStop)
 			return false
 		}
 		if why := slotCause(sl.word.Load()); why != 0 {
-			l.cancelled(slot, why)
+			l.cancelled(sl, why)
 			return false
 		}
 	}
@@ -326,13 +304,17 @@ func (l *streamLane) addResponse(slot int, at int64) bool {
 		s.Flags |= backends.Coalesced
 	}
 	sl.reads = reads
+	if text {
+		flags |= backends.EventAnswer
+		s.MarkToken(at, flags, 0)
+	}
 	if cap(s.Events) == 0 {
 		return true
 	}
 	s.Events = append(s.Events, backends.Event{At: at, Flags: flags})
 	if len(s.Events) == cap(s.Events) {
 		sl.word.Or(fullBit)
-		l.results.report(slot)
+		sl.report()
 	}
 	return true
 }

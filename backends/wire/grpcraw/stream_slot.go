@@ -17,7 +17,7 @@ import (
 //	settled   the locker, as it unlocks                the outcome is final; later replies are ignored
 //	full      receiver                                 the caller owns the events until it calls Recv again
 //
-// A slot is reported when both written and settled are set, by whoever sets the second of them: a
+// A slot is reported to Recv when both written and settled are set, by whoever sets the second of them: a
 // reply may be complete before the call that sent the request has returned. A Cancel that meets a
 // locked slot leaves its cause there; the locker then ends the request as cancelled.
 type streamSlot struct {
@@ -27,6 +27,10 @@ type streamSlot struct {
 	sent    atomic.Int64  // time of the Send
 	active  atomic.Int64
 
+	index    int
+	results  chan<- *streamSlot // of the lane
+	reported atomic.Bool        // the slot is in results
+
 	sample *backends.Sample
 	// Used by the sender.
 	outgoing
@@ -35,7 +39,7 @@ type streamSlot struct {
 	// Used by the locker.
 	errorSeen bool // an error was received on the stream; the class is set
 	reads     uint32
-	_         [32]byte
+	_         [8]byte
 }
 
 const (
@@ -51,7 +55,10 @@ const (
 func slotGen(w uint64) uint32             { return uint32(w >> genShift) }
 func slotCause(w uint64) backends.Cause   { return backends.Cause(w >> causeShift) }
 func hasBits(w uint64, bits uint64) bool  { return w&bits == bits }
+func isOpen(w uint64) bool                { return w&(liveBit|settledBit) == liveBit }
 func (s *streamSlot) has(bit uint64) bool { return s.word.Load()&bit != 0 }
+
+func (s *streamSlot) gen() uint32 { return slotGen(s.word.Load()) }
 
 // begin puts a request into an idle slot. Called by Send.
 func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Sample) {
@@ -63,36 +70,24 @@ func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Samp
 	s.word.Store(uint64(x.Gen)<<genShift | liveBit)
 }
 
-// lock locks the slot for the request of generation gen. It returns false if that request is
-// settled. It spins while another goroutine has the lock, which takes no time.
-func (s *streamSlot) lock(gen uint32) bool {
+// lock locks the slot for the request of generation gen, and sets the cause of a cancellation, if any.
+// It returns false if that request is settled; or, to Cancel, if the current locker will see the cause.
+// It spins while another goroutine has the lock, which takes no time.
+func (s *streamSlot) lock(gen uint32, why backends.Cause) bool {
 	for {
 		w := s.word.Load()
+		cause := uint64(why) << causeShift
 		switch {
-		case slotGen(w) != gen || !hasBits(w, liveBit) || hasBits(w, settledBit):
+		case slotGen(w) != gen || !isOpen(w) || why != 0 && slotCause(w) != 0:
 			return false
-		case hasBits(w, lockedBit):
-			runtime.Gosched()
-		case s.word.CompareAndSwap(w, w|lockedBit):
-			return true
-		}
-	}
-}
-
-// lockForCancel locks the slot of generation gen for a cancellation. If it returns false and the
-// request goes on, the current locker cancels it.
-func (s *streamSlot) lockForCancel(gen uint32, why backends.Cause) bool {
-	for {
-		w := s.word.Load()
-		switch {
-		case slotGen(w) != gen || !hasBits(w, liveBit) || hasBits(w, settledBit) || slotCause(w) != 0:
-			return false
-		case hasBits(w, lockedBit):
-			if s.word.CompareAndSwap(w, w|uint64(why)<<causeShift) {
-				return false
+		case !hasBits(w, lockedBit):
+			if s.word.CompareAndSwap(w, w|cause|lockedBit) {
+				return true
 			}
-		case s.word.CompareAndSwap(w, w|uint64(why)<<causeShift|lockedBit):
-			return true
+		case why == 0:
+			runtime.Gosched()
+		case s.word.CompareAndSwap(w, w|cause):
+			return false
 		}
 	}
 }
@@ -111,21 +106,40 @@ func (s *streamSlot) unlock() backends.Cause {
 	}
 }
 
-// settle ends the request. It reports whether the slot has to be reported.
-func (s *streamSlot) settle() bool {
+// settle ends the request of a slot that the caller has locked.
+func (s *streamSlot) settle() {
 	for {
 		w := s.word.Load()
 		if s.word.CompareAndSwap(w, w&^lockedBit|settledBit) {
-			return hasBits(w, writtenBit)
+			if hasBits(w, writtenBit) {
+				s.report()
+			}
+			return
 		}
 	}
 }
 
-// sendDone ends the sender's part. It reports whether the slot has to be reported.
-func (s *streamSlot) sendDone() bool { return hasBits(s.word.Or(writtenBit), settledBit) }
+// sendDone ends the sender's part of a request.
+func (s *streamSlot) sendDone() {
+	if hasBits(s.word.Or(writtenBit), settledBit) {
+		s.report()
+	}
+}
 
-// clearFull takes the events back from the caller.
-func (s *streamSlot) clearFull() { s.word.And(^fullBit) }
+// report lets Recv look at the slot.
+func (s *streamSlot) report() {
+	if !s.reported.Swap(true) {
+		s.results <- s // never blocks: it has room for every slot
+	}
+}
+
+// keepError stores the first error received on the stream.
+func (s *streamSlot) keepError(class backends.ErrorClass, text []byte) {
+	if !s.errorSeen {
+		s.sample.Class, s.errorSeen = class, true
+		s.sample.SetNote(text)
+	}
+}
 
 // free makes the slot idle. Called by Recv.
 func (s *streamSlot) free() {

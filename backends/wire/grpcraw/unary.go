@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http2"
@@ -31,29 +30,23 @@ func (p *Pool) dedicatedLanes(
 
 func (p *Pool) wire() http2.Options {
 	return http2.Options{
-		Judge: p.o.Judge(), Compressed: p.o.Compression != "",
+		Judge: p.o.Judge(), Compressed: p.o.Compression != "", Framed: p.o.Framed, Streaming: p.o.Streaming,
 		Head: func(c *backends.Call) *http2.Head { return c.Impl.(*message).head },
 	}
 }
 
-// callHead returns the encoded header fields of calls of a method with metadata index n, made once.
-func (p *Pool) callHead(method string, n int) *http2.Head {
+// callHead returns the encoded header fields of calls of a method, made once.
+func (p *Pool) callHead(method string, set callMetadata) *http2.Head {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := headKey{method, n}
-	if p.heads[key] == nil {
-		p.heads[key] = http2.NewHead(p.fields(method, &p.metadataSets[n]))
+	if set.heads[method] == nil {
+		set.heads[method] = http2.NewHead(p.fields(method, set))
 	}
-	return p.heads[key]
-}
-
-type headKey struct {
-	method   string
-	metadata int
+	return set.heads[method]
 }
 
 // fields returns the header fields of a call, in grpc-go's order and with its values.
-func (p *Pool) fields(method string, set *callMetadata) []http2.Field {
+func (p *Pool) fields(method string, set callMetadata) []http2.Field {
 	scheme, replies, md := "http", "gzip", set.md
 	if p.o.TLS != nil {
 		scheme = "https"
@@ -74,7 +67,7 @@ func (p *Pool) fields(method string, set *callMetadata) []http2.Field {
 	list = append(list, http2.Field{Name: "grpc-accept-encoding", Value: replies})
 	for _, name := range slices.Sorted(maps.Keys(md)) {
 		for _, value := range md[name] {
-			if strings.HasSuffix(name, "-bin") {
+			if isBinary(name) {
 				value = base64.RawStdEncoding.EncodeToString([]byte(value))
 			}
 			list = append(list, http2.Field{Name: name, Value: value})

@@ -1,6 +1,10 @@
 package http1
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+)
 
 // chunkLine is the state of one line of chunk framing (RFC 9112 section 7.1). Unlike fields, chunk
 // framing needs its CR: leniency here would let two readers see two ends.
@@ -27,7 +31,7 @@ func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
 		case c.gotCR && ch == '\n' && c.digits > 0:
 			return i + 1, w.chunkStart(at)
 		case c.gotCR || ch == '\n' || c.length > maxChunkLine || !c.accept(ch):
-			return i + 1, w.fail(at, backends.Protocol, "the size of a chunk is malformed", b[:i+1])
+			return i + 1, w.fail(at, "the size of a chunk is malformed", b[:i+1])
 		}
 	}
 	return len(b), backends.NextMore
@@ -35,7 +39,10 @@ func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
 
 // accept reads one character of the size line before its LF; false: it is malformed.
 func (c *chunkLine) accept(ch byte) bool {
-	v, hex := unhex(ch)
+	v := strings.IndexByte("0123456789abcdefABCDEF", ch)
+	if v > 0xf {
+		v -= 6
+	}
 	switch {
 	case ch == '\r':
 		c.gotCR = true
@@ -44,25 +51,13 @@ func (c *chunkLine) accept(ch byte) bool {
 		c.inExtension, c.afterDigits = true, true
 	case ch == ' ' || ch == '\t':
 		c.afterDigits = true
-	case !hex || c.afterDigits || c.size >= 1<<58:
+	case v < 0 || c.afterDigits || c.size >= 1<<58:
 		return false
 	default:
-		c.size = c.size<<4 | v
+		c.size = c.size<<4 | int64(v)
 		c.digits++
 	}
 	return true
-}
-
-func unhex(ch byte) (int64, bool) {
-	switch {
-	case isDigit(ch):
-		return int64(ch - '0'), true
-	case ch >= 'a' && ch <= 'f':
-		return int64(ch-'a') + 10, true
-	case ch >= 'A' && ch <= 'F':
-		return int64(ch-'A') + 10, true
-	}
-	return 0, false
 }
 
 // chunkStart goes from a size line to its chunk, or from the last size line to the trailers.
@@ -75,6 +70,8 @@ func (w *Wire) chunkStart(at int64) backends.Next {
 	w.bytesLeft, w.phase = size, inData
 	if size == 0 {
 		w.phase = inTrailer
+	} else if w.streaming && w.chunks != nil {
+		w.chunks.Chunk(size)
 	}
 	return backends.NextMore
 }
@@ -88,7 +85,7 @@ func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 		w.chunk = chunkLine{}
 		w.phase = inSize
 	default:
-		return 1, w.fail(at, backends.Protocol, "a chunk is longer than its size line says", b[:1])
+		return 1, w.fail(at, "a chunk is longer than its size line says", b[:1])
 	}
 	return 1, backends.NextMore
 }
@@ -98,8 +95,8 @@ func (w *Wire) stepTrailer(b []byte, at int64) (int, backends.Next) {
 	for i, ch := range b {
 		w.trailerSize++
 		switch {
-		case w.trailerSize > w.maxHead:
-			return i + 1, w.fail(at, backends.Protocol, "the trailers are longer than the limit", nil)
+		case w.trailerSize > maxHead:
+			return i + 1, w.fail(at, "the trailers are longer than the limit", nil)
 		case ch == '\n' && w.trailerLine == 0:
 			return i + 1, w.finish(w.body, at)
 		case ch == '\n':

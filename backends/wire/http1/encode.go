@@ -3,10 +3,13 @@ package http1
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
+	"golang.org/x/net/http/httpguts"
 )
 
 // Request is an HTTP request before encoding.
@@ -29,7 +32,7 @@ type Request struct {
 }
 
 // closeField is the field with which a request ends its connection; Begin looks for it.
-const closeField = "connection: close\r\n"
+const closeField = "connection: close"
 
 // Encode returns the head (request line, fields, Prefix) and the holes with At as an offset in it,
 // ready for backends.Call. Encode writes Content-Length and refuses it in Headers, as it refuses
@@ -40,7 +43,7 @@ const closeField = "connection: close\r\n"
 // request. The error joins all mistakes.
 func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 	for _, h := range r.Headers {
-		if equalFold(h.Name, "host") {
+		if strings.EqualFold(h.Name, "host") {
 			r.Host = h.Value
 		}
 	}
@@ -50,11 +53,11 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 	head = fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.Path, r.Host)
 	for _, h := range r.Headers {
 		switch {
-		case equalFold(h.Name, "host"):
-		case !equalFold(h.Name, "connection"):
+		case strings.EqualFold(h.Name, "host"):
+		case !strings.EqualFold(h.Name, "connection"):
 			head = fmt.Appendf(head, "%s: %s\r\n", h.Name, h.Value)
-		case equalFold(h.Value, "close"):
-			head = append(head, closeField...)
+		case strings.EqualFold(h.Value, "close"):
+			head = append(head, closeField+"\r\n"...)
 		}
 	}
 	size := len(r.Prefix)
@@ -81,7 +84,7 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 // check returns all mistakes of r.
 func (r *Request) check() error {
 	var errs []error
-	if !isToken(r.Method) {
+	if !httpguts.ValidHeaderFieldName(r.Method) {
 		errs = append(errs, fmt.Errorf("method %q is not a token", r.Method))
 	}
 	if r.Method == "CONNECT" {
@@ -90,7 +93,8 @@ func (r *Request) check() error {
 	if err := backends.CheckHost(r.Host); err != nil {
 		errs = append(errs, err)
 	}
-	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !isVisible(r.Path) {
+	hidden := func(c rune) bool { return c <= ' ' || c >= 0x7f }
+	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || strings.ContainsFunc(r.Path, hidden) {
 		errs = append(errs,
 			fmt.Errorf("path %q must start with / and contain visible ASCII characters only", r.Path))
 	}
@@ -109,46 +113,20 @@ var ownFields = []string{"content-length", "transfer-encoding", "upgrade", "te",
 // CheckField returns an error that says why a header cannot be sent. The error does not show the
 // value, which may be secret.
 func CheckField(h backends.Header) error {
-	if !isToken(h.Name) {
+	control := func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
+	name, value := strings.ToLower(h.Name), strings.ToLower(h.Value)
+	switch {
+	case !httpguts.ValidHeaderFieldName(h.Name):
 		return fmt.Errorf("header name %q is not a token", h.Name)
-	}
-	for _, own := range ownFields {
-		if equalFold(h.Name, own) {
-			return fmt.Errorf("header %s cannot be set: the client sets it itself", h.Name)
-		}
-	}
-	if equalFold(h.Name, "connection") && !equalFold(h.Value, "close") && !equalFold(h.Value, "keep-alive") {
+	case slices.Contains(ownFields, name):
+		return fmt.Errorf("header %s cannot be set: the client sets it itself", h.Name)
+	case name == "connection" && value != "close" && value != "keep-alive":
 		return fmt.Errorf("header %s can only be close or keep-alive", h.Name)
-	}
-	for i := range len(h.Value) {
-		if c := h.Value[i]; c < ' ' && c != '\t' || c == 0x7f {
-			return fmt.Errorf("the value of header %s holds a control character at byte %d", h.Name, i)
-		}
-	}
-	if len(h.Value) > 0 && (isSpace(h.Value[0]) || isSpace(h.Value[len(h.Value)-1])) {
+	case strings.ContainsFunc(h.Value, control):
+		return fmt.Errorf("the value of header %s holds a control character at byte %d", h.Name,
+			strings.IndexFunc(h.Value, control))
+	case strings.Trim(h.Value, " \t") != h.Value:
 		return fmt.Errorf("the value of header %s starts or ends with white space", h.Name)
 	}
 	return nil
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' }
-
-// isToken reports whether s is a token of RFC 9110 section 5.6.2.
-func isToken(s string) bool {
-	for i := range len(s) {
-		if !isTokenChar(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isVisible reports whether s contains visible ASCII characters only.
-func isVisible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
 }

@@ -1,16 +1,15 @@
 package http1
 
-import "bytes"
+import (
+	"bytes"
+
+	"golang.org/x/net/http/httpguts"
+)
 
 // read checks the field lines and stores what frames the message. what describes the first mistake
 // and about is its line; "" if there is none.
 func (f *framing) read(fields []byte) (what string, about []byte) {
-	for len(fields) > 0 {
-		line := firstLine(fields)
-		fields = fields[bytes.IndexByte(fields, '\n')+1:]
-		if len(line) == 0 {
-			break
-		}
+	for line, rest := cutLine(fields); len(line) > 0; line, rest = cutLine(rest) {
 		name, value, ok := split(line)
 		if !ok {
 			return "a field of the reply is malformed", line
@@ -81,7 +80,7 @@ func split(line []byte) (name, value []byte, ok bool) {
 		return nil, nil, false
 	}
 	for _, c := range line[:colon] {
-		if !isTokenChar(c) {
+		if !httpguts.IsTokenRune(rune(c)) {
 			return nil, nil, false
 		}
 	}
@@ -95,13 +94,7 @@ func split(line []byte) (name, value []byte, ok bool) {
 // items yields the elements of a comma list, trimmed, without empty ones (RFC 9110 section 5.6.1).
 func items(list []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		for len(list) > 0 {
-			item := list
-			if i := bytes.IndexByte(list, ','); i >= 0 {
-				item, list = list[:i], list[i+1:]
-			} else {
-				list = nil
-			}
+		for item := range bytes.SplitSeq(list, []byte{','}) {
 			if item = trim(item); len(item) > 0 && !yield(item) {
 				return
 			}
@@ -132,27 +125,6 @@ func trim(b []byte) []byte {
 }
 
 // equalFold compares b with a lower-case ASCII word, ignoring case.
-func equalFold[T []byte | string](b T, lower string) bool {
-	if len(b) != len(lower) {
-		return false
-	}
-	for i := range len(lower) {
-		c := b[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// isTokenChar reports whether c may be in a token (RFC 9110 section 5.6.2).
-func isTokenChar(c byte) bool {
-	switch {
-	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', isDigit(c):
-		return true
-	}
-	return bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), c) >= 0
+func equalFold(b []byte, lower string) bool {
+	return len(b) == len(lower) && bytes.EqualFold(b, []byte(lower))
 }

@@ -16,25 +16,24 @@ func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 	had := len(w.acc)
 	if had == 0 {
 		w.firstByte = at
-		if k := &w.cached; len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
-			n := len(k.head)
-			return n, w.accept(k.status, k.minor, k.framing, b[:n], b[k.fields:n], b[n:], at)
+		if n := len(w.cached.head); n > 0 && bytes.HasPrefix(b, w.cached.head) {
+			return n, w.accept(b[:n], b[n:], at)
 		}
 	}
 	if i := notHTTP(b, had); i >= 0 {
 		return i + 1,
-			w.fail(at, backends.Protocol, "the reply is not HTTP/1", append(w.acc, b[:min(len(b), 64)]...))
+			w.fail(at, "the reply is not HTTP/1", append(w.acc, b[:min(len(b), 64)]...))
 	}
 	text, from := b, 0
 	if had > 0 {
-		w.acc = append(w.acc, b[:min(len(b), w.maxHead+1-had)]...)
+		w.acc = append(w.acc, b[:min(len(b), maxHead+1-had)]...)
 		text, from = w.acc, max(0, had-3)
 	}
 	end := headEnd(text, from)
 	switch {
-	case end > w.maxHead || end < 0 && len(text) > w.maxHead:
-		return w.maxHead + 1 - had,
-			w.fail(at, backends.Protocol, "the head of the reply is longer than the limit", nil)
+	case end > maxHead || end < 0 && len(text) > maxHead:
+		return maxHead + 1 - had,
+			w.fail(at, "the head of the reply is longer than the limit", nil)
 	case end < 0 && had == 0:
 		w.acc = append(w.acc, b...)
 		return len(b), backends.NextMore
@@ -97,16 +96,17 @@ type cachedHead struct {
 func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 	status, minor, fields := statusLine(head)
 	if status < 100 {
-		return w.fail(at, backends.Protocol, "the status line is malformed", firstLine(head))
+		line, _ := cutLine(head)
+		return w.fail(at, "the status line is malformed", line)
 	}
-	if isFolded(fields) {
+	if bytes.Contains(head, []byte("\n ")) || bytes.Contains(head, []byte("\n\t")) { // obs-fold
 		head = w.unfold(head)
 		fields = head[len(head)-len(fields):]
 	}
 	w.status = status
 	f := framing{length: -1}
 	if what, about := f.read(fields); what != "" {
-		return w.fail(at, backends.Protocol, what, about)
+		return w.fail(at, what, about)
 	}
 	if status < 200 {
 		return w.interim(at)
@@ -115,23 +115,24 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 		head: append(w.cached.head[:0], head...), fields: len(head) - len(fields),
 		status: status, minor: minor, framing: f, edition: w.cached.edition + 1,
 	}
-	return w.accept(status, minor, f, head, fields, rest, at)
+	return w.accept(head, rest, at)
 }
 
-// accept takes a valid head.
-func (w *Wire) accept(status, minor int, f framing, head, fields, rest []byte, at int64) backends.Next {
-	w.status = status
+// accept takes a valid head, whose values are cached.
+func (w *Wire) accept(head, rest []byte, at int64) backends.Next {
+	k := &w.cached
+	w.status = k.status
 	w.sample.FirstByte = w.firstByte // not of an interim reply, which says nothing about the result
-	w.h = Header{text: fields, edition: w.cached.edition}
-	w.close = w.close || f.close || minor == 0 && !f.keepAlive
-	return w.frame(f, minor, head, fields, rest, at)
+	w.h = Header{text: head[k.fields:], Edition: k.edition}
+	w.close = w.close || k.framing.close || k.minor == 0 && !k.framing.keepAlive
+	return w.frame(head, rest, at)
 }
 
 // interim skips a 1xx reply (RFC 9110 section 15.2): any number may precede the reply. 101 would
 // switch the connection to another protocol, which is never requested.
 func (w *Wire) interim(at int64) backends.Next {
 	if w.status == 101 {
-		return w.fail(at, backends.Protocol, "the server switched protocols unasked", nil)
+		return w.fail(at, "the server switched protocols unasked", nil)
 	}
 	w.startHead()
 	return backends.NextMore
@@ -141,7 +142,8 @@ func (w *Wire) interim(at int64) backends.Next {
 // order. If both Transfer-Encoding and Content-Length are present the former applies and the
 // connection is not used again, since another reader of it may have seen another end; likewise for
 // Transfer-Encoding in HTTP/1.0 (section 6.1).
-func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) backends.Next {
+func (w *Wire) frame(head, rest []byte, at int64) backends.Next {
+	f := &w.cached.framing
 	w.streaming = w.stream != nil && w.stream.Streams(w.call, w.status, &w.h)
 	w.judgeBytes = 0
 	if !w.streaming {
@@ -155,7 +157,7 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 	case w.noBody || w.status == 204 || w.status == 304:
 		return w.finish(nil, at)
 	case f.coded:
-		w.close = w.close || f.length >= 0 || minor == 0
+		w.close = w.close || f.length >= 0 || w.cached.minor == 0
 		w.phase = inSize
 	case f.length > w.maxContent && w.status < 300 && !w.streaming:
 		return w.tooLong(f.length, at)
@@ -167,53 +169,32 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 		w.phase, w.bytesLeft, w.close = inToEOF, math.MaxInt64, true
 	}
 	if w.phase != inFixed || w.bytesLeft > int64(len(rest)) {
-		w.keepHead(head, fields)
+		if len(w.acc) == 0 { // keep the head beyond this read
+			w.acc = append(w.acc, head...)
+		}
+		w.h.text = w.acc[w.cached.fields:len(head)]
 	}
 	return backends.NextMore
-}
-
-// keepHead keeps the head beyond this read, in acc unless it is there already.
-func (w *Wire) keepHead(head, fields []byte) {
-	if len(w.acc) == 0 {
-		w.acc = append(w.acc, head...)
-	} else {
-		w.acc = w.acc[:len(head)]
-	}
-	w.h.text = w.acc[len(head)-len(fields):]
 }
 
 // statusLine parses HTTP-version SP 3DIGIT [SP reason] (RFC 9112 section 4). The reason may be
 // empty, and the space before it missing. status is 0 if the line is malformed.
 func statusLine(head []byte) (status, minor int, fields []byte) {
-	line := firstLine(head)
-	fields = head[bytes.IndexByte(head, '\n')+1:]
+	line, fields := cutLine(head)
 	if len(line) < len("HTTP/1.1 200") || string(line[:len(magic)]) != magic || !isDigit(line[7]) ||
-		line[8] != ' ' {
+		line[8] != ' ' || len(line) > 12 && line[12] != ' ' {
 		return 0, 0, nil
 	}
-	code := line[9:12]
-	if !isDigit(code[0]) || !isDigit(code[1]) || !isDigit(code[2]) || len(line) > 12 && line[12] != ' ' {
-		return 0, 0, nil
-	}
-	return int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0'), int(line[7] - '0'), fields
+	code, _ := decimal(line[9:12]) // 0 if it is no number
+	return int(code), int(line[7] - '0'), fields
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// firstLine returns b up to its first line end, without it.
-func firstLine(b []byte) []byte {
-	line, _, _ := bytes.Cut(b, []byte{'\n'})
-	return bytes.TrimSuffix(line, []byte{'\r'})
-}
-
-// isFolded reports whether a field continues on a line that starts with white space (obs-fold).
-func isFolded(fields []byte) bool {
-	for i, c := range fields {
-		if (c == ' ' || c == '\t') && (i == 0 || fields[i-1] == '\n') {
-			return true
-		}
-	}
-	return false
+// cutLine returns b up to its first line end, and what follows that.
+func cutLine(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), rest
 }
 
 // unfold returns a copy of the head in acc with every obs-fold replaced by spaces, as a user agent

@@ -15,33 +15,18 @@ const (
 // fill writes a field's value into its hole: digits as they are, numbers and booleans as JSON
 // padded with spaces.
 func fill(to []byte, field uint8, f *backends.Fields) {
-	switch v := f.Value(field); field {
-	case backends.FieldSequence:
-		putNumber(to, v)
-	case backends.FieldStart, backends.FieldEnd:
-		putBool(to, v == 1)
-	default:
+	switch v := f.Value(field); {
+	case field != backends.FieldStart && field != backends.FieldEnd:
 		backends.PutDigits(to, v)
-	}
-}
-
-// putNumber writes v at the end of to, without leading zeros, which JSON does not allow.
-func putNumber(to []byte, v uint64) {
-	backends.PutDigits(to, v)
-	for i := range len(to) - 1 {
-		if to[i] != '0' {
-			return
+		// JSON does not allow leading zeros
+		for i := 0; field == backends.FieldSequence && i < len(to)-1 && to[i] == '0'; i++ {
+			to[i] = ' '
 		}
-		to[i] = ' '
-	}
-}
-
-func putBool(to []byte, v bool) {
-	if v {
+	case v == 1:
 		copy(to, "true ")
-		return
+	default:
+		copy(to, "false")
 	}
-	copy(to, "false")
 }
 
 // checkHole returns an error if a hole is not valid in a prefix of size bytes.
@@ -54,7 +39,9 @@ func checkHole(h backends.Hole, size int) error {
 		narrow = boolWidth
 	case backends.FieldID, backends.FieldSequenceText, backends.FieldRegion:
 	default:
-		return fmt.Errorf("hole %+v has no known field", h)
+		if h.Field < backends.FieldVaryRequest {
+			return fmt.Errorf("hole %+v has no known field", h)
+		}
 	}
 	if int(h.Width) < narrow || int(h.At)+int(h.Width) > size {
 		return fmt.Errorf("hole %+v is narrower than %d bytes or outside a prefix of %d", h, narrow, size)

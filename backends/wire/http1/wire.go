@@ -2,8 +2,8 @@
 // replies are parsed from whatever pieces the reads bring, in place where possible, without
 // allocation after warm-up.
 //
-// It is not: a socket, a clock, a connection pool, a judge of statuses (a kind supplies that), a
-// redirect or cookie engine, a decompressor. A redirect is a reply like any other.
+// It is not: a socket, a clock, a connection pool, a judge of statuses (a kind supplies that, which may
+// decompress with Decoder), a redirect or cookie engine. A redirect is a reply like any other.
 //
 //	head, holes, err := http1.Encode(http1.Request{
 //		Method: "POST", Host: "localhost:8000", Path: "/v2/models/m/infer", Body: body,
@@ -44,6 +44,13 @@ type Streamer interface {
 	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full, over bool)
 }
 
+// ChunkStreamer is a Streamer that learns the size of each chunk (RFC 9112 section 7.1) before Data
+// gets its bytes, maybe in several pieces. The last chunk, which is empty, is not reported.
+type ChunkStreamer interface {
+	Streamer
+	Chunk(size int64)
+}
+
 // maxHead is the limit of a head (status line and fields), and of trailers, in bytes. For content see
 // Call.MaxReply, which does not bound content that a Streamer takes as it arrives.
 const maxHead = 64 << 10
@@ -63,9 +70,9 @@ const maxHead = 64 << 10
 //
 // The bytes that a phase reads depend on the bytes alone, never on how reads split them.
 type Wire struct {
-	judge   Judge
-	stream  Streamer // the judge, if it is a Streamer
-	maxHead int
+	judge  Judge
+	stream Streamer // the judge, if it is a Streamer
+	chunks ChunkStreamer
 
 	request
 	phase phase
@@ -126,8 +133,9 @@ const (
 
 // New returns the wire of one connection.
 func New(j Judge) *Wire {
-	w := &Wire{judge: j, maxHead: maxHead}
+	w := &Wire{judge: j}
 	w.stream, _ = j.(Streamer)
+	w.chunks, _ = j.(ChunkStreamer)
 	return w
 }
 
@@ -142,10 +150,16 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		w.head = append(w.head[:0], c.Head...)
 		w.headOf = c
 		w.noBody = bytes.HasPrefix(c.Head, headMethod)
-		w.saysClose = bytes.Contains(fieldsOf(c.Head), connectionClose)
+		fields, _, _ := bytes.Cut(c.Head, []byte("\r\n\r\n"))
+		w.saysClose = bytes.Contains(fields, connectionClose)
 	}
 	for _, h := range c.Holes {
-		fill(w.head[h.At:int(h.At)+int(h.Width)], h.Field, &f)
+		to := w.head[h.At : int(h.At)+int(h.Width)]
+		if h.Field >= backends.FieldVaryRequest {
+			copy(to, c.Vary.Word(h.Field, f.ID))
+			continue
+		}
+		fill(to, h.Field, &f)
 	}
 	w.call, w.sample, w.slot = c, s, slot
 	w.gotByte, w.close = false, w.saysClose
@@ -168,14 +182,6 @@ func (w *Wire) startHead() {
 	w.content = content{
 		maxContent: cmp.Or(w.call.MaxReply, backends.ReplyLimit), body: buffer.Reuse(w.body),
 	}
-}
-
-// fieldsOf returns the part of a request that can contain fields: all before the first empty line.
-func fieldsOf(head []byte) []byte {
-	if i := bytes.Index(head, []byte("\r\n\r\n")); i >= 0 {
-		return head[:i+2]
-	}
-	return head
 }
 
 // Feed implements backends.Wire.
@@ -235,7 +241,8 @@ func (w *Wire) EOF(at int64) backends.Next {
 	if w.phase == inToEOF {
 		w.finish(w.body, at)
 	} else {
-		verb = w.fail(at, backends.ResetByPeer, "the connection was closed "+cutPlace[w.phase], nil)
+		verb = w.fail(at, "the connection was closed "+cutPlace[w.phase], nil)
+		w.sample.Class = backends.ResetByPeer
 	}
 	w.done()
 	return verb
@@ -259,7 +266,7 @@ func (w *Wire) stepContent(b []byte, at int64) (int, backends.Next) {
 	n = w.take(b[:n], at)
 	w.bytesLeft -= int64(n)
 	switch {
-	case w.overLimit():
+	case w.abandoned || w.size > w.maxContent && !w.streaming: // of a stream the judge decides
 		return n, w.tooLong(-1, at)
 	case w.bytesLeft > 0:
 	case w.phase == inFixed:
@@ -269,10 +276,6 @@ func (w *Wire) stepContent(b []byte, at int64) (int, backends.Next) {
 	}
 	return n, backends.NextMore
 }
-
-// overLimit reports whether the content has exceeded its limit. For streamed content the judge
-// decides.
-func (w *Wire) overLimit() bool { return w.size > w.maxContent && !w.streaming || w.abandoned }
 
 // tooLong ends a reply whose content exceeds Call.MaxReply: size is its length in bytes, -1 if
 // unknown. The class that follows from the status is kept.
@@ -286,19 +289,14 @@ func (w *Wire) tooLong(size, at int64) backends.Next {
 	case w.status >= 300:
 		return w.finish(w.body, at)
 	}
-	what := append(w.note[:0], "the reply has "...)
+	what := "more bytes than"
 	if size >= 0 {
-		what = strconv.AppendInt(what, size, 10)
-		what = append(what, " bytes, more than the limit of "...)
-	} else {
-		what = append(what, "more bytes than the limit of "...)
+		what = strconv.FormatInt(size, 10) + " bytes, more than"
 	}
-	what = strconv.AppendInt(what, w.maxContent, 10)
-	what = append(what, ": raise `max_message` if it should be taken"...)
-	s := w.sample
-	s.LastByte, s.Status, s.Class = at, int32(w.status), backends.Decode
-	s.SetNote(what)
-	return backends.NextBroken
+	next := w.fail(at, "the reply has "+what+" the limit of "+strconv.FormatInt(w.maxContent, 10)+
+		": raise `max_message` if it should be taken", nil)
+	w.sample.Class = backends.Decode
+	return next
 }
 
 // take counts content and keeps, or streams, the wanted part. It returns the number of bytes taken.
@@ -339,7 +337,7 @@ func (w *Wire) finish(body []byte, at int64) backends.Next {
 	if w.status >= 400 {
 		s.SetNote(body)
 	}
-	w.h.size, w.h.last = w.size, w.last
+	w.h.Size, w.h.Last = w.size, w.last
 	w.judge.Reply(w.call, w.status, &w.h, body[:min(len(body), w.judgeBytes)], s)
 	if w.close {
 		return backends.NextClose
@@ -347,10 +345,11 @@ func (w *Wire) finish(body []byte, at int64) backends.Next {
 	return backends.NextKeep
 }
 
-// fail ends the request with class and a note: what, and the bytes that it is about.
-func (w *Wire) fail(at int64, class backends.ErrorClass, what string, about []byte) backends.Next {
+// fail ends a request whose reply breaks the protocol, with a note: what, and the bytes that it is
+// about.
+func (w *Wire) fail(at int64, what string, about []byte) backends.Next {
 	s := w.sample
-	s.LastByte, s.Status, s.Class = at, int32(w.status), class
+	s.LastByte, s.Status, s.Class = at, int32(w.status), backends.Protocol
 	if s.Responses > 0 {
 		s.Flags |= backends.NoFinal
 	}

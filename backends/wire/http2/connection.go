@@ -20,10 +20,12 @@ type connection struct {
 	tableHead        *Head  // held by the server's table
 	tableSize        int    // bytes of its table that are used: 0 if it is smaller than the default
 	tableDisableSent bool   // … and the server was notified
-	unreturned       int64  // content bytes received and not returned to the window
-	pendingFrames    []byte // frames to be sent
-	stream           uint32 // number of the call's stream, or of the one before
-	maxStreams       uint32 // concurrent streams that the server allows
+	unreturned       int64  // content bytes received and not returned to the window …
+	// … and of the call's stream
+	unreturnedOfStream int64
+	pendingFrames      []byte // frames to be sent
+	stream             uint32 // number of the call's stream, or of the one before
+	maxStreams         uint32 // concurrent streams that the server allows
 	// Bytes of a call's header fields that the server allows, as RFC 9113 section 6.5.2 counts them
 	maxHeaderList uint32
 }
@@ -71,14 +73,6 @@ func (c *connection) CloseReason() string {
 const noStreams = "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise " +
 	"its limit"
 
-// withGoAwayReason returns the end of a note: the reason that the server gave in GOAWAY, or "".
-func (c *connection) withGoAwayReason() string {
-	if c.goAwayReason == "" {
-		return ""
-	}
-	return ": " + c.goAwayReason
-}
-
 // isIdleStream reports whether the frame is about a stream that has carried no call (RFC 9113
 // section 5.1). Unknown types are skipped, and priorities are ignored.
 func (c *connection) isIdleStream(in *incoming) bool {
@@ -87,12 +81,19 @@ func (c *connection) isIdleStream(in *incoming) bool {
 		(k == h2.FrameData || k == h2.FrameHeaders || k == h2.FrameRSTStream || k == h2.FrameWindowUpdate)
 }
 
-// returnWindow gives the server window for n more received bytes, in large batches. The window of a
-// stream is larger than any message.
-func (c *connection) returnWindow(n int) {
+// returnWindow gives the server window for n more received bytes of a stream, in large batches. The
+// window of a stream is larger than any message, but not than all of a streamed reply.
+func (c *connection) returnWindow(n int, stream uint32) {
 	if c.unreturned += int64(n); c.unreturned >= windowRefill {
 		c.pendingFrames = appendWindow(c.pendingFrames, 0, uint32(c.unreturned))
 		c.unreturned = 0
+	}
+	if stream != c.stream {
+		return
+	}
+	if c.unreturnedOfStream += int64(n); c.unreturnedOfStream >= windowRefill {
+		c.pendingFrames = appendWindow(c.pendingFrames, stream, uint32(c.unreturnedOfStream))
+		c.unreturnedOfStream = 0
 	}
 }
 
@@ -142,16 +143,4 @@ func (c *connection) ping(in *incoming, p []byte) {
 	case in.flags&h2.FlagSettingsAck == 0:
 		c.pendingFrames = append(appendHead(c.pendingFrames, 8, h2.FramePing, h2.FlagSettingsAck, 0), p...)
 	}
-}
-
-// goAway reads that the server ends the connection: it answers no stream above lastAccepted. False: the
-// frame cannot be read.
-func (c *connection) goAway(in *incoming, p []byte) bool {
-	if len(p) < 8 || in.stream != 0 {
-		c.broken = "the server sent a GOAWAY frame that cannot be read"
-		return false
-	}
-	c.goingAway, c.lastAccepted = true, binary.BigEndian.Uint32(p)&^(1<<31)
-	c.goAwayReason = goAwayText(h2.ErrCode(binary.BigEndian.Uint32(p[4:])), p[8:])
-	return true
 }

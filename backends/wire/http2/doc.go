@@ -29,7 +29,8 @@
 // that allows no streams (MAX_CONCURRENT_STREAMS 0) is not ready; if it says so later its
 // connection is closed.
 //
-// A note contains the server's message, after the name of the status. Frames after the end of a
+// A note contains the server's message, after the name of the status, and then the status details that
+// it sent. Frames after the end of a
 // call do not belong to it; a server that sends GOAWAY, or breaks the protocol there, gets no more
 // calls on the connection.
 //

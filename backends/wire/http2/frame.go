@@ -2,7 +2,6 @@ package http2
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	h2 "golang.org/x/net/http2"
 )
@@ -18,28 +17,7 @@ const (
 	windowRefill  = 1 << 30   // bytes of the connection's window that are returned at a time
 	maxBlock      = 256 << 10 // header fields of one reply, compressed
 	maxFieldValue = 64 << 10  // of one field
-	maxDebugText  = 120       // of the server's debug text of GOAWAY in a note
 )
-
-// codeName returns the name of an error code.
-func codeName(code h2.ErrCode) string {
-	if code > h2.ErrCodeHTTP11Required {
-		return "an unknown error"
-	}
-	return code.String()
-}
-
-// goAwayText describes the reason in a GOAWAY frame; "" if the server just closes.
-func goAwayText(code h2.ErrCode, debug []byte) string {
-	if code == h2.ErrCodeNo && len(debug) == 0 {
-		return ""
-	}
-	text := "the server sent GOAWAY with " + codeName(code)
-	if len(debug) > 0 {
-		text += " " + strconv.Quote(string(debug[:min(len(debug), maxDebugText)]))
-	}
-	return text
-}
 
 // appendHead appends the header of a frame.
 func appendHead(dst []byte, size int, kind h2.FrameType, flags h2.Flags, stream uint32) []byte {

@@ -18,8 +18,8 @@ type outgoing struct {
 	tail       []byte
 }
 
-// compose builds the message: prefix, body, head, tail.
-func (o *outgoing) compose(c *backends.Call, f *backends.Fields, compressed bool) {
+// compose builds the message: prefix, body, head, tail; framed messages have their own prefixes.
+func (o *outgoing) compose(c *backends.Call, f *backends.Fields, options *Options) {
 	o.head = append(o.head[:0], c.Head...)
 	for _, h := range c.Holes {
 		protow.Fill(o.head[h.At:int(h.At)+int(h.Width)], h.Field, f)
@@ -28,14 +28,17 @@ func (o *outgoing) compose(c *backends.Call, f *backends.Fields, compressed bool
 	if c.Seal != nil {
 		o.tail = c.Seal.AppendTrailer(o.tail, o.head)
 	}
-	o.pieces = append(append(append(o.pieces[:0], o.prefix[:]), c.Body...), o.head, o.tail)
+	if o.pieces = o.pieces[:0]; !options.Framed {
+		o.pieces = append(o.pieces, o.prefix[:])
+	}
+	o.pieces = append(append(o.pieces, c.Body...), o.head, o.tail)
 	o.firstPiece, o.unsent = 0, 0
 	for _, p := range o.pieces {
 		o.unsent += len(p)
 	}
 	n := o.unsent - prefixSize
 	o.prefix = [prefixSize]byte{0, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
-	if compressed {
+	if options.Compressed {
 		o.prefix[0] = 1
 	}
 }

@@ -30,14 +30,18 @@ type incoming struct {
 // Feed implements backends.Wire. It takes all of b: bytes after the reply belong to the connection.
 func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
 	w.readAt = at
-	w.readFrames(b)
+	rest := w.readFrames(b)
 	switch {
 	case w.call == nil:
 		return backends.None, len(b), backends.NextBroken
 	case w.broken != "" && w.verdict == backends.NextMore:
-		w.fail(backends.Protocol, w.broken)
+		w.fail(w.broken)
 	}
 	if next = w.verdict; next == backends.NextMore {
+		if w.full {
+			w.full = false
+			return w.slot, len(b) - len(rest), backends.NextFull
+		}
 		w.keepView()
 		return backends.None, len(b), next
 	}
@@ -88,22 +92,23 @@ func (w *Wire) EOF(at int64) backends.Next {
 	}
 	next := backends.NextStale
 	if w.readAt = at; w.gotFrame {
-		w.fail(backends.ResetByPeer, "the connection was closed within the reply"+w.withGoAwayReason())
-		next = w.verdict
+		w.fail("the connection was closed within the reply" + w.withGoAwayReason())
+		w.sample.Class, next = backends.ResetByPeer, w.verdict
 	}
 	w.call, w.sample = nil, nil
 	return next
 }
 
-// readFrames reads frames until b is used up or the connection is broken.
-func (w *Wire) readFrames(b []byte) {
+// readFrames reads frames until b is used up, the connection is broken or the sample's events are full.
+// It returns the rest of b.
+func (w *Wire) readFrames(b []byte) []byte {
 	in := &w.in
-	for len(b) > 0 && w.broken == "" {
+	for len(b) > 0 && w.broken == "" && !w.full {
 		if in.headLen < headSize {
 			n := copy(in.head[in.headLen:], b)
 			in.headLen, b = in.headLen+n, b[n:]
 			if in.headLen < headSize {
-				return
+				return b
 			}
 			w.startFrame()
 			if in.payloadLeft > 0 {
@@ -114,6 +119,7 @@ func (w *Wire) readFrames(b []byte) {
 			b = w.takePayload(b)
 		}
 	}
+	return b
 }
 
 // startFrame parses the header of a frame.
@@ -138,10 +144,12 @@ func (w *Wire) startFrame() {
 	case in.kind == h2.FrameData && in.stream == 0:
 		w.broken = "the server sent content that belongs to no stream"
 	case in.kind == h2.FrameData:
-		w.returnWindow(in.payloadLeft)
+		w.returnWindow(in.payloadLeft, in.stream)
 	}
 	if w.isReply() {
-		w.stampFirst()
+		if !w.gotFrame {
+			w.gotFrame, w.sample.FirstByte = true, w.readAt
+		}
 		w.sample.BytesReceived += headSize
 	}
 }
@@ -161,12 +169,15 @@ func (w *Wire) takePayload(b []byte) []byte {
 	n := min(in.payloadLeft, len(b))
 	p := b[:n]
 	in.payloadLeft -= n
+	if in.kind == h2.FrameData {
+		left := w.data(p)
+		n, in.payloadLeft = n-left, in.payloadLeft+left
+	}
 	if w.isReply() {
 		w.sample.BytesReceived += int64(n)
 	}
 	switch {
 	case in.kind == h2.FrameData:
-		w.data(p)
 	case in.payloadLeft > 0 || len(in.payload) > 0:
 		in.payload = append(in.payload, p...)
 		p = in.payload
@@ -178,22 +189,24 @@ func (w *Wire) takePayload(b []byte) []byte {
 	return b[n:]
 }
 
-// data takes content. Its padding is at the end.
-func (w *Wire) data(p []byte) {
+// data takes content, and returns the number of bytes that are left. Its padding is at the end.
+func (w *Wire) data(p []byte) (left int) {
 	in := &w.in
 	if in.padded && len(p) > 0 {
 		in.padded, in.padSize, p = false, int(p[0]), p[1:]
 		if in.padSize > in.payloadLeft+len(p) {
 			w.broken = "the server sent a frame of more padding than it has room for"
-			return
+			return 0
 		}
 	}
-	if over := in.padSize - in.payloadLeft; over > 0 {
-		p = p[:max(len(p)-over, 0)]
-	}
+	over := max(in.padSize-in.payloadLeft, 0)
+	p = p[:max(len(p)-over, 0)]
 	if w.isCallStream() && len(p) > 0 {
-		w.content(p)
+		if left = w.content(p); left > 0 {
+			left += over
+		}
 	}
+	return left
 }
 
 // endFrame handles a complete frame; p is its payload, except for content.
@@ -201,8 +214,9 @@ func (w *Wire) endFrame(p []byte) {
 	in := &w.in
 	switch in.kind {
 	case h2.FrameData:
-		if w.isCallStream() && in.flags&h2.FlagDataEndStream != 0 {
-			w.contentEnd()
+		// a valid reply ends with trailers
+		if w.isCallStream() && in.flags&h2.FlagDataEndStream != 0 && w.verdict == backends.NextMore {
+			w.fail("the server ended the call without a status")
 		}
 	case h2.FrameHeaders:
 		w.headers(p)
@@ -217,9 +231,7 @@ func (w *Wire) endFrame(p []byte) {
 	case h2.FramePing:
 		w.ping(in, p)
 	case h2.FrameGoAway:
-		if w.goAway(in, p) {
-			w.endCallOnGoAway()
-		}
+		w.goAway(p)
 	case h2.FrameWindowUpdate:
 		w.windowUpdate(p)
 	case h2.FramePriority, h2.FramePriorityUpdate: // of no use to a client
@@ -291,18 +303,6 @@ func (w *Wire) reset(p []byte) {
 	}
 }
 
-// endCallOnGoAway ends the call if the server that goes away did not accept it.
-func (w *Wire) endCallOnGoAway() {
-	switch {
-	case w.call == nil || w.verdict != backends.NextMore || w.stream <= w.lastAccepted:
-	case w.gotFrame:
-		w.fail(backends.Protocol,
-			"the server sent GOAWAY for the call after the start of its reply"+w.withGoAwayReason())
-	default:
-		w.verdict = backends.NextStale
-	}
-}
-
 func (w *Wire) windowUpdate(p []byte) {
 	if len(p) != 4 {
 		w.broken = "the server sent a WINDOW_UPDATE frame that cannot be read"
@@ -316,7 +316,7 @@ func (w *Wire) windowUpdate(p []byte) {
 		w.connWindow += more
 	case !w.isCallStream() || w.verdict != backends.NextMore:
 	case more == 0 || w.streamWindow+more > maxWindow:
-		w.fail(backends.Protocol, "the server sent a WINDOW_UPDATE that is not allowed")
+		w.fail("the server sent a WINDOW_UPDATE that is not allowed")
 	default:
 		w.streamWindow += more
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc/codes"
 )
 
 // reply is the call in flight and the received part of its reply.
@@ -22,11 +23,12 @@ import (
 //
 // Frames after the end belong to no call.
 type reply struct {
-	judge    Judge
-	slot     int
-	call     *backends.Call // nil: none
-	sample   *backends.Sample
-	maxReply int64 // limit of the reply message in bytes, compressed and decoded
+	judge     Judge
+	streaming bool // the reply has any number of messages
+	slot      int
+	call      *backends.Call // nil: none
+	sample    *backends.Sample
+	maxReply  int64 // limit of a message in bytes, compressed and decoded
 
 	readAt   int64         // time of the read
 	verdict  backends.Next // NextMore until the end
@@ -35,6 +37,8 @@ type reply struct {
 	encoding string        // of the message
 	view     []byte        // content in the buffer of the read …
 	body     []byte        // … or, from several reads, here
+	full     bool          // the sample's events are full
+	eventAt  int64         // time of the read of the last message of a stream
 	single   [1][]byte     // the message, for the judge
 	decoder  coding.Reader
 	parsed   blockFields
@@ -44,6 +48,7 @@ type reply struct {
 func (r *reply) clear() {
 	r.verdict, r.gotFrame, r.gotHead = backends.NextMore, false, false
 	r.encoding, r.view, r.body = "", nil, r.body[:0]
+	r.full, r.eventAt = false, 0
 	if cap(r.body) > maxKeptBody {
 		r.body = nil
 	}
@@ -54,10 +59,11 @@ const maxKeptBody = 64 << 20
 
 // blockFields holds the parsed fields of one block.
 type blockFields struct {
-	status, contentType, encoding, code, message string
-	hasStatus                                    bool // there is a grpc-status
-	sawRegular                                   bool // there is a field that is not a pseudo-header
-	malformed                                    bool // pseudo-headers violate RFC 9113 section 8.3
+	status, contentType, encoding, code, message, details string
+
+	hasStatus  bool // there is a grpc-status
+	sawRegular bool // there is a field that is not a pseudo-header
+	malformed  bool // pseudo-headers violate RFC 9113 section 8.3
 }
 
 // field takes a field of the block being read.
@@ -79,14 +85,8 @@ func (r *reply) field(f hpack.HeaderField) {
 		r.parsed.code, r.parsed.hasStatus = f.Value, true
 	case "grpc-message":
 		r.parsed.message = f.Value
-	}
-}
-
-// stampFirst stamps the first frame of a reply.
-func (r *reply) stampFirst() {
-	if !r.gotFrame {
-		r.gotFrame = true
-		r.sample.FirstByte = r.readAt
+	case "grpc-status-details-bin":
+		r.parsed.details = f.Value
 	}
 }
 
@@ -97,18 +97,18 @@ func (r *reply) handleFields(ends bool) {
 	switch {
 	case r.verdict != backends.NextMore:
 	case f.malformed, !r.gotHead && f.status == "", r.gotHead && ends && f.status != "":
-		r.fail(backends.Protocol, "the server sent fields without one :status in front, or trailers with one")
+		r.fail("the server sent fields without one :status in front, or trailers with one")
 	case ends && (r.gotHead || f.hasStatus):
 		r.trailers()
 	case r.gotHead:
-		r.fail(backends.Protocol, "the server sent trailers that do not end the reply")
+		r.fail("the server sent trailers that do not end the reply")
 	case len(f.status) == 3 && f.status[0] == '1' && !ends:
 	case f.status != "200":
 		r.failHTTP(f.status)
 	case !strings.HasPrefix(f.contentType, "application/grpc"):
-		r.fail(backends.Protocol, "the reply is not gRPC: its content-type is "+strconv.Quote(f.contentType))
+		r.fail("the reply is not gRPC: its content-type is " + strconv.Quote(f.contentType))
 	case ends:
-		r.fail(backends.Protocol, "the server ended the call without a status")
+		r.fail("the server ended the call without a status")
 	default:
 		r.gotHead, r.encoding = true, f.encoding
 	}
@@ -119,12 +119,12 @@ func (r *reply) trailers() {
 	code, err := strconv.ParseInt(r.parsed.code, 10, 32)
 	switch {
 	case !r.parsed.hasStatus:
-		r.fail(backends.Protocol, "the server ended the call without a status")
+		r.fail("the server ended the call without a status")
 	case err != nil || code < 0:
-		r.fail(backends.Protocol,
-			"the server ended the call with a status that is not a number: "+strconv.Quote(r.parsed.code))
+		r.fail(
+			"the server ended the call with a status that is not a number: " + strconv.Quote(r.parsed.code))
 	case code != 0:
-		r.finishStatus(int32(code), unescape(r.parsed.message))
+		r.finishStatus(codes.Code(code), unescape(r.parsed.message)+details(r.parsed.details))
 	default:
 		r.finishOK()
 	}
@@ -133,18 +133,18 @@ func (r *reply) trailers() {
 // failHTTP ends a call that was answered by plain HTTP, by a proxy for example. The codes follow
 // gRPC's mapping (http-grpc-status-mapping.md of the gRPC project).
 func (r *reply) failHTTP(status string) {
-	code := int32(unknown)
+	code := codes.Unknown
 	switch status {
 	case "400":
-		code = internal
+		code = codes.Internal
 	case "401":
-		code = unauthenticated
+		code = codes.Unauthenticated
 	case "403":
-		code = permissionDenied
+		code = codes.PermissionDenied
 	case "404":
-		code = unimplemented
+		code = codes.Unimplemented
 	case "429", "502", "503", "504":
-		code = unavailable
+		code = codes.Unavailable
 	}
 	r.finishStatus(code, "the reply is not gRPC: HTTP status "+status)
 	if r.verdict == backends.NextKeep {
@@ -152,21 +152,17 @@ func (r *reply) failHTTP(status string) {
 	}
 }
 
-// contentEnd handles END_STREAM on content, which a valid reply does not have.
-func (r *reply) contentEnd() {
-	if r.verdict == backends.NextMore {
-		r.fail(backends.Protocol, "the server ended the call without a status")
-	}
-}
-
-// content takes a part of the message.
-func (r *reply) content(p []byte) {
+// content takes a part of the message, or of a stream of messages; it returns the number of bytes that
+// are left because the events are full.
+func (r *reply) content(p []byte) (left int) {
 	switch {
 	case r.verdict != backends.NextMore:
-		return
+		return 0
 	case !r.gotHead:
-		r.fail(backends.Protocol, "the server sent content before the head of the reply")
-		return
+		r.fail("the server sent content before the head of the reply")
+		return 0
+	case r.streaming:
+		return r.messages(p)
 	case r.view == nil && len(r.body) == 0:
 		r.view = p
 	default:
@@ -175,14 +171,15 @@ func (r *reply) content(p []byte) {
 	}
 	have := r.message()
 	if len(have) < prefixSize {
-		return
+		return 0
 	}
 	switch size := int64(binary.BigEndian.Uint32(have[1:])); {
 	case size > r.maxReply:
 		r.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
 	case size < int64(len(have)-prefixSize): // fails at once: what arrives without an end is not to be kept
-		r.fail(backends.Protocol, "the server sent more than one message")
+		r.fail("the server sent more than one message")
 	}
+	return 0
 }
 
 // message returns the received part of the message, with its prefix.
@@ -212,35 +209,51 @@ const maxGrow = 1 << 20
 
 // finishOK ends a call whose status is OK.
 func (r *reply) finishOK() {
-	have := r.message()
-	if len(have) < prefixSize {
-		r.fail(backends.Protocol, "the server answered OK without a whole message")
-		return
-	}
-	size, packed := int(binary.BigEndian.Uint32(have[1:])), have[0]
-	have = have[prefixSize:]
+	s, have := r.sample, r.message()
 	switch {
-	case size > len(have):
-		r.fail(backends.Protocol, "the server answered OK, but the message is incomplete")
+	case r.streaming && len(have) > 0:
+		r.fail("the server answered OK, but the last message is incomplete")
 		return
-	case packed > 1:
-		r.fail(backends.Protocol, "the message has a prefix that cannot be read")
+	case r.streaming:
+		s.LastByte, s.Status, r.verdict = r.readAt, 0, backends.NextKeep
+		r.judge.Reply(r.call, nil, s)
 		return
-	case packed == 1 && r.encoding != coding.Gzip && r.encoding != coding.Deflate:
-		r.fail(backends.Protocol,
-			"the message is compressed with a coding that was not requested: "+strconv.Quote(r.encoding))
+	case len(have) < prefixSize:
+		r.fail("the server answered OK without a whole message")
 		return
-	case packed == 1:
-		var ok bool
-		if have, ok = r.decompress(have); !ok {
-			return
-		}
 	}
-	s := r.sample
-	s.LastByte, s.Responses, s.Status, r.verdict = r.readAt, 1, 0, backends.NextKeep
-	r.single[0] = have
-	r.judge.Reply(r.call, r.single[:], s)
+	if int(binary.BigEndian.Uint32(have[1:])) > len(have)-prefixSize {
+		r.fail("the server answered OK, but the message is incomplete")
+		return
+	}
+	if plain, ok := r.unpack(have); ok {
+		s.LastByte, s.Responses, s.Status, r.verdict = r.readAt, 1, 0, backends.NextKeep
+		r.judgeMessage(plain)
+	}
+}
+
+// judgeMessage passes a message to the judge.
+func (r *reply) judgeMessage(plain []byte) {
+	r.single[0] = plain
+	r.judge.Reply(r.call, r.single[:], r.sample)
 	r.single[0] = nil
+}
+
+// unpack returns a message without its prefix, decoded; ok is false on an error, which ends the call.
+func (r *reply) unpack(have []byte) (plain []byte, ok bool) {
+	packed, have := have[0], have[prefixSize:]
+	switch {
+	case packed == 0:
+		return have, true
+	case packed > 1:
+		r.fail("the message has a prefix that cannot be read")
+	case r.encoding != coding.Gzip && r.encoding != coding.Deflate:
+		r.fail(
+			"the message is compressed with a coding that was not requested: " + strconv.Quote(r.encoding))
+	default:
+		return r.decompress(have)
+	}
+	return nil, false
 }
 
 // decompress decodes the message; ok is false on an error, which ends the call.
@@ -248,7 +261,7 @@ func (r *reply) decompress(packed []byte) (plain []byte, ok bool) {
 	plain, err := r.decoder.Read(r.encoding, packed, r.maxReply+1)
 	switch {
 	case err != nil:
-		r.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
+		r.fail("the message cannot be decompressed: " + err.Error())
 	case int64(len(plain)) > r.maxReply:
 		r.tooLarge("has more bytes when it is decompressed")
 	default:
@@ -259,30 +272,33 @@ func (r *reply) decompress(packed []byte) (plain []byte, ok bool) {
 
 // tooLarge ends a call whose reply is over the client's limit.
 func (r *reply) tooLarge(what string) {
-	r.failStatus(resourceExhausted, " (client side, max_message)",
+	r.failStatus(codes.ResourceExhausted, " (client side, max_message)",
 		"the reply "+what+", the limit is "+strconv.FormatInt(r.maxReply, 10))
 	r.verdict = backends.NextBroken
 }
 
 // finishStatus ends a call with a status of the server's that is not OK.
-func (r *reply) finishStatus(code int32, message string) {
-	if code != cancelled && r.judge.Accepts(r.call, code) {
+func (r *reply) finishStatus(code codes.Code, message string) {
+	if code != codes.Canceled && r.judge.Accepts(r.call, int32(code)) {
 		s := r.sample
-		s.LastByte, s.Responses, s.Status, r.verdict = r.readAt, 1, code, backends.NextKeep
+		s.LastByte, s.Status, r.verdict = r.readAt, int32(code), backends.NextKeep
+		if !r.streaming {
+			s.Responses = 1
+		}
 		return
 	}
 	side := ""
-	if code == resourceExhausted {
+	if code == codes.ResourceExhausted {
 		side = " (server side)"
 	}
 	r.failStatus(code, side, message)
 }
 
 // failStatus ends a call with a status that is not OK, and its message.
-func (r *reply) failStatus(code int32, side, message string) {
-	r.fail(backends.Status, statusName(code)+side+": "+message)
-	r.sample.Status, r.verdict = code, backends.NextKeep
-	if code == cancelled {
+func (r *reply) failStatus(code codes.Code, side, message string) {
+	r.fail(code.String() + side + ": " + message)
+	r.sample.Class, r.sample.Status, r.verdict = backends.Status, int32(code), backends.NextKeep
+	if code == codes.Canceled {
 		r.sample.Class = backends.Cancelled
 	}
 }
@@ -293,17 +309,39 @@ func (r *reply) failReset(code h2.ErrCode) {
 	case code == h2.ErrCodeRefusedStream && !r.gotHead:
 		r.verdict = backends.NextStale
 	case code == h2.ErrCodeCancel:
-		r.failStatus(cancelled, "", "the server sent RST_STREAM with "+codeName(code))
+		r.failStatus(codes.Canceled, "", "the server sent RST_STREAM with "+code.String())
 	default:
-		r.fail(backends.Protocol, "the server cut the call off: RST_STREAM with "+codeName(code))
-		r.sample.Status, r.verdict = internal, backends.NextKeep
+		r.fail("the server cut the call off: RST_STREAM with " + code.String())
+		r.sample.Status, r.verdict = int32(codes.Internal), backends.NextKeep
 	}
 }
 
-// fail ends a call; the connection is closed.
-func (r *reply) fail(class backends.ErrorClass, note string) {
+// fail ends a call whose reply breaks the protocol; the connection is closed.
+func (r *reply) fail(note string) {
 	s := r.sample
-	s.LastByte, s.Class = r.readAt, class
+	s.LastByte, s.Class = r.readAt, backends.Protocol
+	if s.Responses > 0 {
+		s.Flags |= backends.NoFinal
+	}
 	s.SetNote([]byte(note))
 	r.verdict = backends.NextBroken
+}
+
+// unescape decodes the percent-encoding of grpc-message. Invalid escapes are left unchanged.
+func unescape(text string) string {
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	b := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			if v, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(v))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, text[i])
+	}
+	return string(b)
 }

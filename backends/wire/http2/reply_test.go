@@ -128,7 +128,7 @@ var replies = []struct{ name, says, want string }{
 	{"refused", "frame 3 0 1 00000007", `stale 0 ok "" ""`},
 	{
 		"unknown reset", "frame 3 0 1 000000ff",
-		`keep 13 protocol "the server cut the call off: RST_STREAM with an unknown error" ""`,
+		`keep 13 protocol "the server cut the call off: RST_STREAM with unknown error code 0xff" ""`,
 	},
 	{"goes before", "frame 7 0 0 0000000000000000", `stale 0 ok "" ""`},
 	{"goes after", "frame 7 0 0 0000000100000000|" + good + "|'fine|= grpc-status=0", `close 0 ok "" "fine"`},

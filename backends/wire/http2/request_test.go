@@ -1,7 +1,6 @@
 package http2
 
 import (
-	"encoding/hex"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -146,17 +145,5 @@ func TestEarlyReply(t *testing.T) {
 	}
 	if p.WantsWrite() {
 		t.Error("the rest of the message is still to be sent")
-	}
-}
-
-// TestNumbers: numbers of one and of several bytes (RFC 7541 section C.1).
-func TestNumbers(t *testing.T) {
-	for _, c := range []struct {
-		bits, n int
-		want    string
-	}{{5, 10, "0a"}, {5, 1337, "1f9a0a"}, {8, 42, "2a"}, {5, 31, "1f00"}} {
-		if got := hex.EncodeToString(appendNumber(nil, 0, c.bits, c.n)); got != c.want {
-			t.Errorf("%d in %d bits: %s, want %s", c.n, c.bits, got, c.want)
-		}
 	}
 }

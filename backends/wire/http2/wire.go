@@ -16,7 +16,7 @@ type Judge interface {
 	// Accepts reports whether a call that ended with code, not OK, is a good answer to c.
 	Accepts(c *backends.Call, code int32) bool
 	// Reply sets s.Class and the note from a reply message, which is valid during the call only. Here
-	// it comes in one piece.
+	// it comes in one piece; without a piece it is called at the end of a stream whose status is OK.
 	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 }
 
@@ -24,6 +24,8 @@ type Judge interface {
 type Options struct {
 	Judge      Judge
 	Compressed bool                         // messages of requests are compressed
+	Framed     bool                         // a call's body holds its messages with their prefixes
+	Streaming  bool                         // a reply has any number of messages
 	Head       func(c *backends.Call) *Head // returns the header fields of a call
 }
 
@@ -34,7 +36,7 @@ const maxJoin = 32 << 10
 // Wire is HTTP/2 on one connection: a backends.ConnWire that carries one call after the other.
 //
 // A call is its Body, then its Head with the holes filled, then what its Seal appends: one message,
-// which is sent after its prefix of five bytes.
+// which is sent after its prefix of five bytes, or messages with their prefixes (Options.Framed).
 type Wire struct {
 	o Options
 
@@ -51,7 +53,7 @@ type Wire struct {
 
 // New returns the wire of one connection.
 func New(o Options) *Wire {
-	w := &Wire{o: o, reply: reply{judge: o.Judge}}
+	w := &Wire{o: o, reply: reply{judge: o.Judge, streaming: o.Streaming}}
 	w.Reset()
 	return w
 }
@@ -81,18 +83,18 @@ func (w *Wire) Preface() []byte {
 // Begin implements backends.Wire.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
 	head := w.o.Head(c)
-	if uint64(head.listSize) > uint64(w.maxHeaderList) {
-		w.broken = "the fields of the request have " + strconv.Itoa(head.listSize) +
+	if uint64(head.size) > uint64(w.maxHeaderList) {
+		w.broken = "the fields of the request have " + strconv.Itoa(head.size) +
 			" bytes, and the server takes " +
 			strconv.FormatUint(uint64(w.maxHeaderList), 10) + " (MAX_HEADER_LIST_SIZE): shorten `headers`"
 		return nil, nil
 	}
 	w.slot, w.call, w.sample = slot, c, s
 	w.stream = w.stream + 1 | 1 // 1, 3, 5 …
-	w.streamWindow = w.initialWindow
+	w.streamWindow, w.unreturnedOfStream = w.initialWindow, 0
 	w.maxReply = min(cmp.Or(c.MaxReply, backends.ReplyLimit), maxWindow)
 	w.clear()
-	w.compose(c, &f, w.o.Compressed)
+	w.compose(c, &f, &w.o)
 	block, now := head.block(w.tableHead, w.tableSize)
 	w.tableHead = now
 	w.front = w.appendFields(w.front[:0], block)

@@ -1,17 +1,16 @@
 package jsonscan
 
-// inWord holds the bytes that words consist of.
-var inWord = func() (set [256]bool) {
-	for _, c := range "0123456789+-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
-		set[c] = true
-	}
-	return set
-}()
+// inWord and inNumber hold the bytes that words and numbers consist of.
+var (
+	inWord   = set("0123456789+-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	inNumber = set("0123456789+-.eE")
+)
 
-// inNumber holds the bytes that numbers consist of.
-var inNumber = [256]bool{
-	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true,
-	'9': true, '-': true, '+': true, '.': true, 'e': true, 'E': true,
+func set(of string) (in [256]bool) {
+	for _, c := range of {
+		in[c] = true
+	}
+	return in
 }
 
 func digit(c byte) bool { return c-'0' <= 9 }

@@ -157,7 +157,7 @@ func TestHeldWrites(t *testing.T) {
 	if _, err := io.ReadFull(other, make([]byte, 200*109)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := o.writeRest(k, nil, pieces); n != 200*109 || err != nil {
+	if n, err := o.writeRest(k, pieces); n != 200*109 || err != nil {
 		t.Fatal(n, err)
 	}
 	if counted.calls > 3 {

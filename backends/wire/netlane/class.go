@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"slices"
 	"syscall"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -23,12 +24,7 @@ func (e *classError) Unwrap() error { return e.error }
 
 // isErrno reports whether err is one of codes.
 func isErrno(err error, codes ...syscall.Errno) bool {
-	for _, code := range codes {
-		if errors.Is(err, code) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(codes, func(code syscall.Errno) bool { return errors.Is(err, code) })
 }
 
 // peerClosed reports whether the peer or the network ended the connection: a read will fail as
@@ -40,23 +36,18 @@ func peerClosed(err error) bool {
 // ClassOf returns the class of a request whose connection failed with err: Client if this machine
 // ran out of descriptors, ports or memory, TLS or Protocol if the error says so, else otherwise.
 func ClassOf(err error, otherwise backends.ErrorClass) backends.ErrorClass {
-	var known *classError
+	known, hasClass := errors.AsType[*classError](err)
+	// TLS ended the connection by an alert of either side (in TLS 1.3 a refused client certificate is
+	// reported only now), or met bytes that are not TLS
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	op, ok := errors.AsType[*net.OpError](err)
 	switch {
 	case isErrno(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL):
 		return backends.Client
-	case errors.As(err, &known):
+	case hasClass:
 		return known.class
-	case isTLSError(err):
+	case plain || ok && (op.Op == "remote error" || op.Op == "local error"):
 		return backends.TLS
 	}
 	return otherwise
-}
-
-// isTLSError reports whether TLS ended the connection: an alert of either side (in TLS 1.3 a
-// refused client certificate is reported only now), or bytes that are not TLS.
-func isTLSError(err error) bool {
-	var op *net.OpError
-	var record tls.RecordHeaderError
-	return errors.As(err, &record) ||
-		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }

@@ -31,8 +31,11 @@ func (k *link) withCloseReason(what string) string {
 // handshake sends the client's preface and waits for the server's, after which the connection can
 // carry a request.
 func (k *link) handshake(ctx context.Context, o *Options) error {
-	if err := k.checkALPN(o); err != nil {
-		return err
+	if secure, ok := k.conn.(*tls.Conn); ok && len(o.TLS.NextProtos) > 0 &&
+		!slices.Contains(o.TLS.NextProtos, secure.ConnectionState().NegotiatedProtocol) {
+		return &classError{
+			backends.TLS, errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)"),
+		}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(pastDeadline) })
 	err := k.exchangePrefaces()
@@ -46,20 +49,6 @@ func (k *link) handshake(ctx context.Context, o *Options) error {
 		return errors.New(why)
 	}
 	return errors.New("the server accepted the connection and sent nothing within the connect_timeout")
-}
-
-// checkALPN checks that TLS has negotiated the protocol that was offered.
-func (k *link) checkALPN(o *Options) error {
-	secure, ok := k.conn.(*tls.Conn)
-	if !ok || len(o.TLS.NextProtos) == 0 {
-		return nil
-	}
-	if got := secure.ConnectionState().NegotiatedProtocol; !slices.Contains(o.TLS.NextProtos, got) {
-		return &classError{
-			backends.TLS, errors.New("the server does not offer " + o.TLS.NextProtos[0] + " (ALPN)"),
-		}
-	}
-	return nil
 }
 
 func (k *link) exchangePrefaces() error {
@@ -125,7 +114,7 @@ func (l *lane) writePending() {
 	n, err := l.out.write(k, head, body)
 	if part {
 		l.sample.BytesSent += n
-		l.sample.SendEnd = l.o.Clock.Now() // finish keeps it from being after the first byte
+		l.sample.SendEnd = l.now() // finish keeps it from being after the first byte
 		l.writeErr = errors.Join(l.writeErr, err)
 	}
 }

@@ -78,7 +78,7 @@ func (k *kept) Write(b []byte) (int, error) {
 
 // TestRecords: on TLS many pieces, frames of HTTP/2 say, make no record each, and arrive as they are.
 func TestRecords(t *testing.T) {
-	for _, last := range []int{0, 1, tlsBatch, 3 * tlsBatch} {
+	for _, last := range []int{0, 1, tlsRecord, 3 * tlsRecord} {
 		var body [][]byte
 		for i := range 200 {
 			body = append(body, bytes.Repeat([]byte{byte(i)}, 9), bytes.Repeat([]byte{byte(i)}, tlsRecord), nil)
@@ -91,7 +91,7 @@ func TestRecords(t *testing.T) {
 		if err != nil || int(n) != len(want) || !bytes.Equal(c.got, want) {
 			t.Errorf("%d: %d of %d bytes, %d arrived: %v", last, n, len(want), len(c.got), err)
 		}
-		if most := len(want)/tlsBatch + 2; c.calls > most {
+		if most := len(want)/tlsRecord + 2; c.calls > most {
 			t.Errorf("%d: %d writes, want %d at most", last, c.calls, most)
 		}
 	}

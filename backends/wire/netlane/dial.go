@@ -1,6 +1,7 @@
 package netlane
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -20,7 +21,7 @@ type Options struct {
 	MaxBlocked, LargestCall int           // for plain connections: as in backends.LaneOptions
 	// a new connection for every request; Sample.Connect holds its set-up time
 	PerRequest bool
-	New        func() backends.Wire // returns the wire of a new connection
+	New        func() backends.Wire // returns the wire of a lane
 }
 
 // maxHandshakes bounds the concurrent handshakes of Parallel: few enough for a listen backlog.
@@ -38,6 +39,7 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	all := make([]*lane, n)
 	for i := range all {
 		all[i] = newLane(&o)
+		all[i].wire = o.New()
 	}
 	lanes, depth, err := bundleLanes(all, o.MaxBlocked)
 	if err != nil {
@@ -47,7 +49,17 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	if o.PerRequest {
 		return lanes, limits, nil
 	}
-	if err := connectAll(ctx, &o, all); err != nil {
+	err = Parallel(ctx, n, func(ctx context.Context, i int) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
+		defer cancel()
+		l := all[i]
+		if l.link, err = connect(ctx, &o, l); err == nil {
+			l.dials = 1
+			l.word.Store(newWord(0, idle))
+		}
+		return err
+	})
+	if err != nil {
 		closeAll(lanes)
 		return nil, backends.Limits{}, fmt.Errorf("connect to %s: %w", o.Address, err)
 	}
@@ -57,27 +69,20 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 // bundleLanes returns the lanes that the caller drives: each lane by itself, or all joined into the
 // given number of bundles.
 func bundleLanes(all []*lane, bundles int) (lanes []backends.Lane, depth int, err error) {
-	if bundles == 0 || bundles >= len(all) {
-		for _, l := range all {
-			lanes = append(lanes, l)
-		}
-		return lanes, 1, nil
-	}
+	bundles, depth = min(cmp.Or(bundles, len(all)), len(all)), 1
 	for i := range bundles {
 		var some []*lane
 		for at := i; at < len(all); at += bundles {
 			some = append(some, all[at])
 		}
-		if len(some) == 1 { // a single lane has only its own connection to wait for
-			lanes, depth = append(lanes, some[0]), max(depth, 1)
-			continue
+		var l backends.Lane = some[0] // by itself it has only its own connection to wait for
+		if len(some) > 1 {
+			if l, err = newBundle(some); err != nil {
+				closeAll(lanes)
+				return nil, 0, err
+			}
 		}
-		b, err := newBundle(some)
-		if err != nil {
-			closeAll(lanes)
-			return nil, 0, err
-		}
-		lanes, depth = append(lanes, b), max(depth, len(some))
+		lanes, depth = append(lanes, l), max(depth, len(some))
 	}
 	return lanes, depth, nil
 }
@@ -86,20 +91,6 @@ func closeAll(lanes []backends.Lane) {
 	for _, l := range lanes {
 		_ = l.Close() // returns no error
 	}
-}
-
-// connectAll dials the first connection of every lane.
-func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
-	return Parallel(ctx, len(lanes), func(ctx context.Context, i int) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
-		defer cancel()
-		l := lanes[i]
-		if l.link, err = connect(ctx, o, l); err == nil {
-			l.dials = 1
-			l.word.Store(newWord(0, idle))
-		}
-		return err
-	})
 }
 
 // Parallel calls connect for 0 to n-1, up to maxHandshakes at a time. The first error ends the

@@ -71,6 +71,12 @@ type request struct {
 	writeErr   error // error of the write; set by Send before the state sent
 }
 
+// fail fills in the sample of a request that the wire did not end.
+func (r *request) fail(class backends.ErrorClass, note string, at int64) {
+	r.sample.Class, r.sample.LastByte = class, at
+	r.sample.SetNote([]byte(note))
+}
+
 // input holds the bytes of one read.
 type input struct {
 	buf     []byte
@@ -91,11 +97,24 @@ type member struct {
 
 // awaitBytes yields until there may be something to read. When the bundle has ended and yield is
 // nil, the connection is closed and reads fail.
-func (l *lane) awaitBytes() {
-	for !l.readable && l.yield != nil {
-		l.yield()
+func (m *member) awaitBytes() {
+	for !m.readable && m.yield != nil {
+		m.yield()
 	}
-	l.readable = false
+	m.readable = false
+}
+
+// await waits for a token in c, or its close. In a bundle the lane yields meanwhile.
+func (m *member) await(c <-chan struct{}) {
+	for m.yield != nil {
+		select {
+		case <-c:
+			return
+		default:
+			m.yield()
+		}
+	}
+	<-c
 }
 
 // graceTime is the time that a server which has already answered gets to read the rest of the
@@ -126,6 +145,8 @@ func newLane(o *Options) *lane {
 		input: input{buf: make([]byte, 8<<10)},
 	}
 }
+
+func (l *lane) now() int64 { return l.o.Clock.Now() }
 
 // word is the atomic {generation, cause, state} of a lane.
 type word struct{ atomic.Uint64 }
@@ -164,7 +185,7 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 				return
 			}
 		case cold, repair:
-			s.SendStart = l.o.Clock.Now()
+			s.SendStart = l.now()
 			if l.word.CompareAndSwap(w, newWord(s.Gen, posted)) {
 				l.wakeRecv()
 				return
@@ -179,10 +200,10 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 func (l *lane) transmit() {
 	s, k := l.sample, l.link
 	if s.SendStart == 0 {
-		s.SendStart = l.o.Clock.Now()
+		s.SendStart = l.now()
 	}
-	l.maybeStale = k.used || l.o.Clock.Now()-k.connectedAt >= settledAge
-	head, body := k.wire.Begin(l.slot, l.call, l.fields, s)
+	l.maybeStale = k.used || l.now()-k.connectedAt >= SettledAge
+	head, body := l.wire.Begin(l.slot, l.call, l.fields, s)
 	switch {
 	case k.used:
 		s.Flags |= backends.Reused
@@ -198,7 +219,7 @@ func (l *lane) transmit() {
 	l.word.set(sending)
 	waits := l.call.Size > inlineLimit
 	if !waits { // the kernel may run the server before the write returns
-		s.SendEnd = l.o.Clock.Now()
+		s.SendEnd = l.now()
 	}
 	if head != nil {
 		s.BytesSent, l.writeErr = l.out.write(k, head, body)
@@ -206,7 +227,7 @@ func (l *lane) transmit() {
 		l.writeErr = errUnsent
 	}
 	if waits {
-		s.SendEnd = l.o.Clock.Now()
+		s.SendEnd = l.now()
 	}
 	if l.writeErr != nil && !peerClosed(l.writeErr) {
 		_ = k.conn.SetReadDeadline(pastDeadline) // the peer will not end Recv's read
@@ -226,19 +247,6 @@ func (l *lane) wakeRecv() {
 	if l.wake != nil {
 		l.wake()
 	}
-}
-
-// await waits for a token in c, or its close. In a bundle the lane yields meanwhile.
-func (l *lane) await(c <-chan struct{}) {
-	for l.yield != nil {
-		select {
-		case <-c:
-			return
-		default:
-			l.yield()
-		}
-	}
-	<-c
 }
 
 // Activity implements backends.Lane.

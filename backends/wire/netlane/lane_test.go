@@ -243,6 +243,23 @@ func TestCancelOfABlockedWrite(t *testing.T) {
 	}
 }
 
+// The request after one that the client closed, by a timeout or as planned, finds a connection.
+func TestConnectsAfterACancel(t *testing.T) {
+	for why, want := range map[backends.Cause]backends.ErrorClass{
+		backends.CauseTimeout: backends.TimedOut, backends.CauseClosed: backends.Closed,
+	} {
+		r := newRig(t, "accept\nread size\nhang", 10, nil)
+		for i := range 3 {
+			s := r.send()
+			r.lane.Cancel(0, r.gen, why)
+			r.recv()
+			if s.Class != want || (s.Flags&backends.Ahead != 0) != (i > 0) {
+				t.Errorf("cause %d, request %d: %v, flags %b: it had to wait for a connection", why, i, s.Class, s.Flags)
+			}
+		}
+	}
+}
+
 // Every size goes out whole, in whatever pieces; the server reads exactly as many bytes.
 func TestSizes(t *testing.T) {
 	for _, size := range []int{0, 1, 4000, 32 << 10, 33 << 10, 256 << 10, 257 << 10, 3 << 20} {

@@ -13,8 +13,7 @@ import (
 type link struct {
 	conn        net.Conn // TLS, or raw itself
 	raw         net.Conn
-	wire        backends.Wire
-	talker      backends.ConnWire // the wire, if it is a ConnWire; else nil
+	talker      backends.ConnWire // the lane's wire, if it is a ConnWire; else nil
 	connectedAt int64
 	used        bool  // has carried a request
 	replaces    bool  // the lane had a connection before
@@ -35,7 +34,7 @@ func (l *lane) dial(limit time.Duration) error {
 	}
 	l.abort = cancel
 	l.mu.Unlock()
-	start := l.o.Clock.Now()
+	start := l.now()
 	k, err := l.connect(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,16 +91,6 @@ func (l *lane) drop(polite bool) {
 	}
 }
 
-// newWire returns the wire of the lane's next connection.
-func (l *lane) newWire() backends.Wire {
-	if l.wire == nil {
-		l.wire = l.o.New()
-	} else {
-		l.wire.Reset()
-	}
-	return l.wire
-}
-
 // connect dials and makes the handshakes of a connection for a lane.
 func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	var d net.Dialer
@@ -109,7 +98,8 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &link{conn: raw, raw: raw, wire: l.newWire()}
+	k := &link{conn: raw, raw: raw}
+	l.wire.Reset()
 	if err := k.setUp(ctx, o, l); err != nil {
 		_ = raw.Close()
 		return nil, err
@@ -131,7 +121,7 @@ func (k *link) setUp(ctx context.Context, o *Options, l *lane) error {
 		}
 		k.conn = secure
 	}
-	if k.talker, _ = k.wire.(backends.ConnWire); k.talker != nil {
+	if k.talker, _ = l.wire.(backends.ConnWire); k.talker != nil {
 		if err := k.handshake(ctx, o); err != nil {
 			return err
 		}

@@ -11,20 +11,16 @@ const (
 	// of the CPU of one large write.
 	maxSingleWrite = 256 << 10
 	firstPage      = 4096
-	// tlsRecord is the payload of one TLS record in bytes: head and body share the first.
+	// tlsRecord is the payload of one TLS record in bytes.
 	tlsRecord = 16 << 10
-	// tlsBatch bounds the bytes of many pieces that are copied for one write on TLS: four records.
-	tlsBatch = 4 * tlsRecord
-	// fewPieces is the largest number of pieces that are written one by one on TLS.
-	fewPieces = 2
 )
 
 // output writes requests. Its buffers are reused.
 type output struct {
-	joined []byte
-	store  [][]byte
-	vector net.Buffers
-	batch  *bufio.Writer // see writeRecords; made on first use
+	joined  []byte
+	pieces  [][]byte
+	vector  net.Buffers   // what WriteTo has left of pieces
+	records *bufio.Writer // see writeRecords; made on first use
 }
 
 // vectorWriter is a connection of this package that writes several pieces with one call.
@@ -36,98 +32,73 @@ type vectorWriter interface {
 // write sends head and body. Small requests are joined, which costs less than a vector; larger ones
 // are sent without a copy.
 func (o *output) write(k *link, head []byte, body [][]byte) (int64, error) {
+	if len(body) == 0 {
+		n, err := k.conn.Write(head)
+		return int64(n), err
+	}
 	size := len(head)
 	for _, b := range body {
 		size += len(b)
 	}
 	first := size
-	if size > inlineLimit {
-		switch {
-		case k.conn != k.raw:
-			first = tlsRecord
-		case size > maxSingleWrite:
-			first = firstPage
-		default:
-			first = 0
-		}
+	switch {
+	case size <= inlineLimit:
+	case k.conn != k.raw:
+		return o.writeRecords(k, head, body)
+	case size > maxSingleWrite:
+		first = firstPage
+	default:
+		return o.writeRest(k, append(append(o.pieces[:0], head), body...))
 	}
-	if first == 0 || size == len(head) {
-		return o.writeRest(k, head, body)
-	}
-	start, skip := o.join(head, body, first)
+	start, rest := o.join(head, body, first)
 	n, err := k.conn.Write(start)
-	if err != nil || n == size {
+	if err != nil || len(rest) == 0 {
 		return int64(n), err
 	}
-	more, err := o.writeRest(k, nil, o.skipBytes(body, skip))
+	more, err := o.writeRest(k, rest)
 	return int64(n) + more, err
 }
 
 // join copies head and the beginning of body into one piece of want bytes, or fewer if there are
-// not as many. It returns that piece and the number of bytes of body in it.
-func (o *output) join(head []byte, body [][]byte, want int) ([]byte, int) {
-	o.joined = append(o.joined[:0], head...)
+// not as many. It returns that piece, and what is left of body.
+func (o *output) join(head []byte, body [][]byte, want int) (start []byte, rest [][]byte) {
+	start, rest = append(o.joined[:0], head...), o.pieces[:0]
 	for _, b := range body {
-		room := want - len(o.joined)
-		if room <= 0 {
-			break
-		}
-		o.joined = append(o.joined, b[:min(room, len(b))]...)
-	}
-	return o.joined, len(o.joined) - len(head)
-}
-
-// skipBytes returns body without its first skip bytes.
-func (o *output) skipBytes(body [][]byte, skip int) [][]byte {
-	o.store = o.store[:0]
-	for _, b := range body {
-		n := min(skip, len(b))
-		if skip -= n; n < len(b) {
-			o.store = append(o.store, b[n:])
+		n := min(max(want-len(start), 0), len(b))
+		start = append(start, b[:n]...)
+		if n < len(b) {
+			rest = append(rest, b[n:])
 		}
 	}
-	return o.store
+	o.joined = start
+	return start, rest
 }
 
-// writeRest writes pieces without a copy: with one call on a socket; on TLS one by one if they are
-// few, else copied together.
-func (o *output) writeRest(k *link, head []byte, body [][]byte) (int64, error) {
-	if len(body) == 0 {
-		n, err := k.conn.Write(head)
-		return int64(n), err
-	}
-	pieces := o.vector[:0]
-	if len(head) > 0 {
-		pieces = append(pieces, head)
-	}
-	pieces = append(pieces, body...)
-	o.vector = pieces
+// writeRest writes pieces with one call, without a copy.
+func (o *output) writeRest(k *link, pieces [][]byte) (n int64, err error) {
+	o.pieces = pieces
 	if g, ok := k.conn.(vectorWriter); ok {
-		n, err := g.writeVector(pieces)
-		clear(pieces)
-		return n, err
+		n, err = g.writeVector(pieces)
+	} else {
+		o.vector = pieces
+		n, err = o.vector.WriteTo(k.conn)
 	}
-	if k.conn != k.raw && len(pieces) > fewPieces {
-		n, err := o.writeRecords(k, pieces)
-		clear(pieces)
-		return n, err
-	}
-	n, err := o.vector.WriteTo(k.conn)
-	o.vector = pieces[:0] // WriteTo advanced the slice and cleared the pieces
+	clear(pieces) // do not keep the callers' bodies alive
 	return n, err
 }
 
-// writeRecords writes many pieces on TLS. Each would become a record and a system call of its own,
-// so they are copied together.
-func (o *output) writeRecords(k *link, pieces [][]byte) (done int64, err error) {
-	if o.batch == nil {
-		o.batch = bufio.NewWriterSize(nil, tlsBatch)
+// writeRecords writes a request on TLS in whole records. Each piece by itself would become a record and
+// a system call of its own, so small ones are copied together.
+func (o *output) writeRecords(k *link, head []byte, body [][]byte) (int64, error) {
+	if o.records == nil {
+		o.records = bufio.NewWriterSize(nil, tlsRecord)
 	}
-	o.batch.Reset(k.conn)
-	for _, p := range pieces {
-		n, _ := o.batch.Write(p) // Flush returns its error
-		done += int64(n)
+	o.records.Reset(k.conn)
+	done, _ := o.records.Write(head) // Flush returns its error
+	for _, p := range body {
+		n, _ := o.records.Write(p)
+		done += n
 	}
-	err = o.batch.Flush()
-	return done - int64(o.batch.Buffered()), err
+	err := o.records.Flush()
+	return int64(done - o.records.Buffered()), err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 )
 
 // answers is a goroutine parked in Recv.
@@ -47,7 +48,7 @@ func TestCancelRacesWithFaults(t *testing.T) {
 			r := newRig(t, c.script, 2000, nil)
 			got := r.answers()
 			random := rand.New(rand.NewPCG(3, 4))
-			for range 200 {
+			for range cases.Count(60, 200) {
 				var wg sync.WaitGroup
 				gen, until := r.gen+1, r.clock.Now()+random.Int64N(int64(400*time.Microsecond))
 				wg.Go(func() {
@@ -81,7 +82,7 @@ func TestCancelRacesWithFaults(t *testing.T) {
 // Close at every moment: a request in flight is answered, and then the lane ends.
 func TestCloseRaces(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	for range 60 {
+	for range cases.Count(20, 60) {
 		r := newRig(t, "accept\nread size\n"+good+"close", 2000, nil)
 		got := r.answers()
 		until := r.clock.Now() + random.Int64N(int64(time.Millisecond))

@@ -12,12 +12,12 @@ import (
 const (
 	// redialLimit bounds the dialling at the end of Recv, which delays a finished sample.
 	redialLimit = 250 * time.Millisecond
-	// settledAge is the least age in ns at which an unused connection is replaced when the server
+	// SettledAge is the least age in ns at which an unused connection is replaced when the server
 	// closes it.
-	settledAge = int64(time.Second)
-	// silentCloses is the number of consecutive requests that must find their connection closed before
+	SettledAge = int64(time.Second)
+	// SilentCloses is the number of consecutive requests that must find their connection closed before
 	// the server is taken for one that closes after every reply.
-	silentCloses = 2
+	SilentCloses = 2
 )
 
 // handleBroken ends a request, or sends it again, when its connection failed with err before the
@@ -29,7 +29,7 @@ func (l *lane) handleBroken(err error, at int64) bool {
 	case causeOf(l.word.Load()) != 0:
 		return l.finishCancelled(at)
 	case errors.Is(err, io.EOF):
-		if next := l.link.wire.EOF(at); next != backends.NextStale {
+		if next := l.wire.EOF(at); next != backends.NextStale {
 			return l.finish(next, false, at)
 		}
 		return l.retryStale(err, at)
@@ -83,22 +83,12 @@ func (l *lane) reconnect(polite, again bool) {
 	l.word.transition(repair, to)
 }
 
-// dropLost drops a connection that ended, or received unexpected bytes, while no request was in
-// flight.
-func (l *lane) dropLost(w uint64, at int64) bool {
-	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) {
-		l.waitSent() // Send took the connection just now
-		return l.retryStale(io.EOF, at)
-	}
-	return l.dropIdle(at)
-}
-
 // dropIdle drops a connection that cannot be used any more, while no request is in flight.
 func (l *lane) dropIdle(at int64) bool {
-	l.redial = l.link.used || at-l.link.connectedAt >= settledAge
+	l.redial = l.link.used || at-l.link.connectedAt >= SettledAge
 	l.drop(false)
 	if !l.word.transition(repair, cold) {
-		l.redial = false // posted: dispatch dials
+		l.redial = false // posted: Recv dials
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package netlane
 
 import (
 	"errors"
+	"io"
 	"runtime"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -28,10 +29,17 @@ func (l *lane) Recv() (slot int, done bool) {
 			} else if l.redialIdle() {
 				return l.slot, true
 			}
-		case posted:
-			if l.dispatch() {
-				return l.slot, true
+		case posted: // send it, on a new connection if there is none
+			if l.link == nil {
+				start := l.now()
+				err := l.dial(l.o.ConnectTimeout)
+				l.sample.Connect += l.now() - start
+				if err != nil {
+					return l.slot, l.failDial(err)
+				}
+				l.link.connectTime = 0
 			}
+			l.transmit()
 		default:
 			if l.read() {
 				return l.slot, !l.full
@@ -45,15 +53,18 @@ func (l *lane) Recv() (slot int, done bool) {
 func (l *lane) read() bool {
 	k := l.link
 	n, err := k.conn.Read(l.buf)
-	at := l.o.Clock.Now()
+	at := l.now()
 	w := l.word.Load()
 	switch {
 	case stateOf(w) != idle:
 		return l.handleRead(n, err, at)
 	case k.talker != nil && n > 0:
 		return l.feedIdle(w, n, err, at)
+	case !l.word.CompareAndSwap(w, newWord(genOf(w), repair)):
+		l.waitSent() // Send took the connection just now
+		return l.retryStale(io.EOF, at)
 	}
-	return l.dropLost(w, at)
+	return l.dropIdle(at) // it ended, or received unexpected bytes
 }
 
 // handleRead passes the result of one read to the wire.
@@ -69,7 +80,7 @@ func (l *lane) handleRead(n int, err error, at int64) bool {
 // feed passes the bytes that were read to the wire.
 func (l *lane) feed() bool {
 	if n := len(l.unfed); n > 0 {
-		_, used, next := l.link.wire.Feed(l.unfed, l.readAt)
+		_, used, next := l.wire.Feed(l.unfed, l.readAt)
 		l.unfed = l.unfed[used:]
 		switch {
 		case next == backends.NextFull:
@@ -91,37 +102,15 @@ func (l *lane) feed() bool {
 	return false
 }
 
-// dispatch sends a posted request and dials first if there is no connection. It reports whether the
-// request has already finished.
-func (l *lane) dispatch() bool {
-	if l.link == nil {
-		start := l.o.Clock.Now()
-		err := l.dial(l.o.ConnectTimeout)
-		l.sample.Connect += l.o.Clock.Now() - start
-		if err != nil {
-			return l.failDial(err)
-		}
-		l.link.connectTime = 0
-	}
-	l.transmit()
-	return false
-}
-
-// failDial ends a request that got no connection.
+// failDial ends a request that got no connection. It returns true.
 func (l *lane) failDial(err error) bool {
-	at := l.o.Clock.Now()
+	at := l.now()
 	l.setStopped()
 	l.fail(ClassOf(err, backends.Dial), err.Error(), at)
 	if !l.word.complete(cold) {
 		return l.finishCancelled(at)
 	}
 	return true
-}
-
-// fail fills in the sample of a request that the wire did not end.
-func (l *lane) fail(class backends.ErrorClass, note string, at int64) {
-	l.sample.Class, l.sample.LastByte = class, at
-	l.sample.SetNote([]byte(note))
 }
 
 // finish ends a request whose reply the wire has judged. surplus: the server sent more bytes than
@@ -138,7 +127,7 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}
 	keep := next == backends.NextKeep && !surplus && l.writeErr == nil && !l.o.PerRequest &&
-		l.silent < silentCloses
+		l.silent < SilentCloses
 	if !keep {
 		if !l.word.complete(repair) {
 			return l.finishCancelled(at)
@@ -169,6 +158,7 @@ func (l *lane) finishCancelled(at int64) bool {
 	s, why := l.sample, causeOf(w)
 	l.full = false
 	s.SetCancelled(why, at, s.SendEnd != 0)
-	l.reconnect(false, s.Class == backends.TimedOut)
+	// After these the load goes on: the next request on the slot must not pay for the connection.
+	l.reconnect(false, s.Class == backends.TimedOut || s.Class == backends.Closed)
 	return true
 }

@@ -56,7 +56,7 @@ func TestSendEnd(t *testing.T) {
 			time.Sleep(serving) //nolint:forbidigo // the server's own time
 		}}
 		l := newLane(&Options{Clock: clock})
-		l.link = &link{conn: conn, raw: conn, wire: wire, connectedAt: clock.Now()}
+		l.wire, l.link = wire, &link{conn: conn, raw: conn, connectedAt: clock.Now()}
 		l.word.Store(newWord(0, idle))
 		l.Send(0, &backends.Call{Size: c.size, Head: make([]byte, c.size)}, backends.Fields{}, s)
 		s.BoundSend() // as Recv does

@@ -25,7 +25,7 @@ const maxDepth = 4
 type Scanner struct {
 	Field  Number
 	Type   protowire.Type
-	Varint uint64 // value of varint, fixed32 and fixed64 fields
+	Varint uint64 // value of varint fields
 
 	c      cursor
 	size   int           // bytes of the message
@@ -73,7 +73,7 @@ func (s *Scanner) Next() bool {
 	return !s.failed
 }
 
-// value reads a number, or finds the end of the value.
+// value reads a varint, or finds the end of the value.
 func (s *Scanner) value() (ok bool) {
 	s.Varint = 0
 	switch s.Type {
@@ -87,23 +87,11 @@ func (s *Scanner) value() (ok bool) {
 		ok = ok && size <= uint64(s.size-at)
 		s.stop = at + int(min(size, uint64(s.size)))
 	case protowire.Fixed32Type:
-		s.Varint, ok = s.fixed(4)
+		s.stop, ok = s.pos()+4, true
 	case protowire.Fixed64Type:
-		s.Varint, ok = s.fixed(8)
+		s.stop, ok = s.pos()+8, true
 	}
 	return ok
-}
-
-func (s *Scanner) fixed(n int) (v uint64, ok bool) {
-	for i := range n {
-		if !s.c.skipEmpty() {
-			return 0, false
-		}
-		v |= uint64(s.c.pieces[0][s.c.at]) << (8 * i)
-		s.c.at++
-	}
-	s.stop = s.pos()
-	return v, true
 }
 
 // Is reports whether this is a length-delimited field with number n.

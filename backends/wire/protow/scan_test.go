@@ -46,7 +46,7 @@ func fields(pieces [][]byte) (list []string, err error) {
 func TestScan(t *testing.T) {
 	inner := AppendString(AppendString(nil, 3, "7"), 4, AppendString(AppendString(nil, 1, "k"), 2, []byte{8, 1}))
 	message := AppendFixed64(AppendString(AppendString(nil, 1, "no"), 2, inner), 5, 1)
-	want := "[1=6e6f 2{ 3=37 4{ 1=6b 2{ 1:1 } } } 5:1]"
+	want := "[1=6e6f 2{ 3=37 4{ 1=6b 2{ 1:1 } } } 5:0]"
 	for size := 1; size <= len(message); size++ {
 		if list, err := fields(cutAt(message, size)); err != nil || fmt.Sprint(list) != want {
 			t.Errorf("in pieces of %d: %v, %v", size, list, err)

@@ -27,6 +27,8 @@ type Scanner struct {
 	// empty if it has none. Both are valid until the next call.
 	Data, Event []byte
 	Limit       int // bytes kept of one event; 0: MaxEvent
+	// TooLong reports whether an event exceeded the limit: no further events are found until Reset.
+	TooLong bool
 
 	line      []byte // the received part of a line that arrived in pieces
 	lines     int    // data lines of the event
@@ -34,14 +36,10 @@ type Scanner struct {
 	afterCR   bool   // the last line ended with CR, which LF may follow
 	inComment bool   // the line is a comment, which is not kept
 	found     bool   // Data and Event belong to a returned event
-	tooLong   bool
 }
 
 // MaxEvent is the default limit of an event in bytes.
 const MaxEvent = 64 << 20
-
-// TooLong reports whether an event exceeded the limit: no further events are found until Reset.
-func (s *Scanner) TooLong() bool { return s.tooLong }
 
 func (s *Scanner) limit() int64 { return int64(cmp.Or(s.Limit, MaxEvent)) }
 
@@ -50,9 +48,9 @@ func (s *Scanner) limit() int64 { return int64(cmp.Or(s.Limit, MaxEvent)) }
 func (s *Scanner) fits(more int) bool {
 	if int64(len(s.line)+len(s.Data)+more) > s.limit() {
 		s.Reset()
-		s.tooLong = true
+		s.TooLong = true
 	}
-	return !s.tooLong
+	return !s.TooLong
 }
 
 // Reset goes to the start of another stream.
@@ -65,7 +63,7 @@ func (s *Scanner) Reset() {
 func (s *Scanner) Next(b []byte) (n int, ok bool) {
 	s.dropFound()
 	for n < len(b) {
-		if s.tooLong {
+		if s.TooLong {
 			return len(b), false
 		}
 		if s.afterCR {

@@ -82,9 +82,34 @@ func TestNextDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// FuzzPieces: how the bytes are cut changes nothing.
+// readSlowly reads a whole stream as the standard describes it: lines first, then fields.
+func readSlowly(text string) (events []string) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	var data []string
+	event := ""
+	for _, line := range append(strings.Split(text, "\n"), "") { // the end of a stream ends its event
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case line == "":
+			if len(data) > 0 {
+				events = append(events, event+"|"+strings.Join(data, "\n"))
+			}
+			data, event = nil, ""
+		case name == "data":
+			data = append(data, value)
+		case name == "event":
+			event = value
+		}
+	}
+	return events
+}
+
+// FuzzPieces: how the bytes are cut changes nothing, and the events are those of the slow reader.
 func FuzzPieces(f *testing.F) {
 	f.Add("data: a\r\n\r\ndata: b\n\n", 3)
+	f.Add("\xef\xbb\xbf\xef\xbb\xbfdata: a\n\nevent: x\revent\r\rdata\n", 2)
 	f.Add("\xef\xbb\xbf: x\rdata:\r\r", 1)
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		size = max(size, 1)
@@ -94,6 +119,9 @@ func FuzzPieces(f *testing.F) {
 		}
 		if whole, cut := read(text), read(pieces...); !slices.Equal(whole, cut) {
 			t.Errorf("%q whole, %q in pieces of %d", whole, cut, size)
+		}
+		if got, want := read(text), readSlowly(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	})
 }
@@ -129,9 +157,9 @@ func TestLongEvent(t *testing.T) {
 				t.Fatalf("%q: %d bytes are held", c.piece, held)
 			}
 		}
-		if _, ok := s.Next([]byte("\ndata: y\n\n")); s.TooLong() != c.long || ok == c.long ||
+		if _, ok := s.Next([]byte("\ndata: y\n\n")); s.TooLong != c.long || ok == c.long ||
 			s.End() != false && c.long {
-			t.Errorf("%q %d times: long %t, then found %t", c.piece, c.times, s.TooLong(), ok)
+			t.Errorf("%q %d times: long %t, then found %t", c.piece, c.times, s.TooLong, ok)
 		}
 		if c.long && found > 0 {
 			t.Errorf("%q: %d events", c.piece, found)

@@ -94,11 +94,9 @@ func levelOf(n *result.Node) string {
 func byPercentile(n *result.Node) (highest float64) {
 	for _, w := range n.Windows {
 		for name := range w.Values {
-			if text, ok := strings.CutPrefix(name, metric.Latency+".p"); ok {
-				p, err := strconv.ParseFloat(strings.Trim(text, "()"), 64)
-				if err == nil {
-					highest = max(highest, p)
-				}
+			word, _ := strings.CutPrefix(name, metric.Latency+".")
+			if s, _, ok := metric.ParseStat(word); ok {
+				highest = max(highest, s.P)
 			}
 		}
 	}
@@ -120,12 +118,15 @@ func percentileColumns(wanted []float64) []float64 {
 
 // means returns a mean in s, 0 without data: perf_analyzer's cells are never empty.
 func means(n *result.Node, name string) float64 {
-	m := n.Metrics[name]
-	if v, ok := m.Stat(metric.Stat{Kind: metric.Mean}); ok {
+	if v, ok := stat(n, name, metric.Stat{Kind: metric.Mean}); ok {
 		return v
 	}
-	v, _ := m.Stat(metric.Stat{})
-	return v
+	return value(n, name)
+}
+
+// computing returns the mean time in s that the server computes.
+func computing(n *result.Node) float64 {
+	return means(n, metricInput) + means(n, metricInfer) + means(n, metricOutput)
 }
 
 // usec formats a mean in whole µs.
@@ -148,14 +149,8 @@ func wait(n *result.Node) float64 {
 
 // network returns the latency in s without the client's and the server's own parts, at least 0.
 func network(n *result.Node) float64 {
-	rest := means(n, metric.Latency) - means(n, metricSend) - receive(n)
-	for _, part := range []string{
-		metricQueue, metricInput, metricInfer, metricOutput, metricHit,
-		metricMiss,
-	} {
-		rest -= means(n, part)
-	}
-	return max(rest, 0)
+	return max(0, means(n, metric.Latency)-means(n, metricSend)-receive(n)-
+		means(n, metricQueue)-computing(n)-means(n, metricHit)-means(n, metricMiss))
 }
 
 // micros formats s as whole µs.

@@ -51,8 +51,8 @@ func (g gpuNumber) values(n *result.Node) (list []gpuValue) {
 	for i := range n.Scrapes {
 		for _, s := range n.Scrapes[i].Series {
 			var known []float64
-			for _, v := range s.Values {
-				if v != nil && !math.IsNaN(*v) {
+			for k, v := range s.Values {
+				if v != nil && n.Scrapes[i].Used(k) && !math.IsNaN(*v) {
 					known = append(known, *v)
 				}
 			}

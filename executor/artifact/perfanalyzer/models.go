@@ -114,7 +114,7 @@ func modelColumns(mode string, nodes []*result.Node) []column {
 		case "Client Send", "Client Recv":
 			c.of = func(*result.Node) string { return "0" }
 		case "Network+Server Send/Recv":
-			c.of = func(n *result.Node) string { return micros(max(0, beside(n))) }
+			c.of = func(n *result.Node) string { return micros(beside(n)) }
 		case "Response Throughput":
 			continue
 		}
@@ -125,13 +125,9 @@ func modelColumns(mode string, nodes []*result.Node) []column {
 	return columns
 }
 
-// beside returns the server's time for a request in s that is neither queue nor computing.
+// beside returns the server's time for a request in s that is neither queue nor computing, at least 0.
 func beside(n *result.Node) float64 {
-	rest := means(n, metricServer)
-	for _, part := range []string{metricQueue, metricInput, metricInfer, metricOutput} {
-		rest -= means(n, part)
-	}
-	return rest
+	return max(0, means(n, metricServer)-means(n, metricQueue)-computing(n))
 }
 
 // models writes the block of the models that n's own calls, each below the one that calls it.

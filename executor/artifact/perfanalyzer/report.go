@@ -93,17 +93,12 @@ func (p *page) windows(stage any, n *result.Node) {
 	}
 }
 
-// title writes the first line of a level's block.
-func (p *page) title(n *result.Node) {
-	if modeOf(n) == Concurrency {
-		p.line(0, "Request concurrency: %s", levelOf(n))
-		return
-	}
-	p.line(0, "Request Rate: %s inference requests per second", levelOf(n))
-}
-
 func (p *page) level(n *result.Node) {
-	p.title(n)
+	title := "Request Rate: %s inference requests per second"
+	if modeOf(n) == Concurrency {
+		title = "Request concurrency: %s"
+	}
+	p.line(0, title, levelOf(n))
 	why := clean.Line(n.Reason)
 	if n.Outcome == result.Unstable {
 		why = fmt.Sprintf("Failed to obtain stable measurement within %d measurement windows. %s",
@@ -191,28 +186,22 @@ func (p *page) server(in int, n *result.Node) {
 	}
 	p.line(in, "Successful request count: %.0f", value(n, metric.ServerRequests))
 	const parts = "compute input %s usec + compute infer %s usec + compute output %s usec)"
-	compute := computing(0, n)
 	input, infer, output := usec(n, metricInput), usec(n, metricInfer), usec(n, metricOutput)
 	if !cached {
 		p.line(in, "Avg request latency: %s usec (overhead %s usec + queue %s usec + "+parts,
-			usec(n, metricServer), micros(max(0, beside(n))), usec(n, metricQueue), input, infer, output)
+			usec(n, metricServer), micros(beside(n)), usec(n, metricQueue), input, infer, output)
 		return
 	}
 	hits, misses := value(n, metricHits), value(n, metricMisses)
 	computed := value(n, metric.ServerRequests) - hits
-	looked := hits*means(n, metricHit) + misses*means(n, metricMiss) + max(0, computed)*compute
+	looked := hits*means(n, metricHit) + misses*means(n, metricMiss) + max(0, computed)*computing(n)
 	combined := looked / math.Max(1, hits+max(0, computed))
 	p.line(in, "Avg request latency: %s usec (overhead %s usec + queue %s usec + cache hit/miss %s usec)",
 		usec(n, metricServer), micros(max(0, means(n, metricServer)-means(n, metricQueue)-combined)),
 		usec(n, metricQueue), micros(combined))
 	p.line(in+2, "Average Cache Hit Latency: %s usec", usec(n, metricHit))
 	p.line(in+2, "Average Cache Miss Latency: %s usec (cache lookup/insertion %s usec + "+parts,
-		micros(computing(means(n, metricMiss), n)), usec(n, metricMiss), input, infer, output)
-}
-
-// computing returns the sum of s and the times of computing.
-func computing(s float64, n *result.Node) float64 {
-	return s + means(n, metricInput) + means(n, metricInfer) + means(n, metricOutput)
+		micros(means(n, metricMiss)+computing(n)), usec(n, metricMiss), input, infer, output)
 }
 
 // ladder writes the line of each level that was reached, in the order in which they were visited.

@@ -51,20 +51,15 @@ func stageOf(r *result.Result, id string) any {
 // Service returns perf_analyzer's words for the server of the first node: its kind, and the path of
 // its requests.
 func Service(r *result.Result) (kind, endpoint string) {
-	kind = "triton"
 	if len(r.Nodes) == 0 {
-		return kind, ""
+		return "triton", ""
 	}
 	target := lookup(r.Plan.Resolved, "targets", r.Nodes[0].Target)
 	backend, _ := lookup(target, "backend").(string)
-	switch backend {
-	case "triton_inprocess":
-		kind = "triton_c_api"
-	case "grpc":
-		kind = "dynamic_grpc"
-	case "tfserving", "torchserve", "openai":
-		kind = backend
-	}
+	kind = cmp.Or(map[string]string{
+		"triton_inprocess": "triton_c_api", "grpc": "dynamic_grpc", "tfserving": backend,
+		"torchserve": backend, "openai": backend,
+	}[backend], "triton")
 	if kind != "openai" {
 		return kind, ""
 	}

@@ -3,7 +3,6 @@ package format
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -205,9 +204,12 @@ func (f *flattener) element() {
 	var err error
 	switch b := f.Peek(); {
 	case b == '"':
-		text := f.Text()
+		var text any = f.Text() // of strings without a copy
+		if f.typ != tensor.Bytes {
+			text = string(text.([]byte))
+		}
 		if f.OK() {
-			f.data, err = tensor.AppendElement(f.data, f.typ, textValue(f.typ, text))
+			f.data, err = tensor.AppendElement(f.data, f.typ, text)
 		}
 	case b == '{' && f.typ == tensor.Bytes:
 		err = f.binary()
@@ -222,14 +224,6 @@ func (f *flattener) element() {
 	if f.OK() {
 		f.n++
 	}
-}
-
-// textValue returns a string as AppendElement takes it, for strings without a copy.
-func textValue(t tensor.DataType, text []byte) any {
-	if t == tensor.Bytes {
-		return text
-	}
-	return string(text)
 }
 
 // binary reads {"b64": …}, a string of any bytes.
@@ -308,13 +302,9 @@ func count(t tensor.DataType, data []byte) (int64, error) {
 		}
 		return int64(len(data)) / size, nil
 	}
-	var n int64
-	for rest := data; len(rest) > 0; n++ {
-		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
-			return 0, fmt.Errorf(
-				"[%d]: the 4-byte length in front of a BYTES element does not fit the data", n)
-		}
-		rest = rest[4+binary.LittleEndian.Uint32(rest):]
+	n, whole := tensor.CountStrings(data)
+	if !whole {
+		return 0, fmt.Errorf("[%d]: the 4-byte length in front of a BYTES element does not fit the data", n)
 	}
 	return n, nil
 }

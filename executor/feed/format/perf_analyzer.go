@@ -21,6 +21,7 @@ import (
 //
 // Arrays are flat in row-major order, or nested as the shape.
 func (r *reader) readPerfAnalyzer(data []byte) error {
+	r.from.Unit, r.from.TimeUnit, r.from.After = "row", msec, true
 	c := jsonscan.Strict(data)
 	var rows, expected []Record
 	var streams, expectedStreams []int // number of steps of each; nil: rows

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/regular"
@@ -43,6 +44,23 @@ const (
 	formatRaw          = "raw"
 )
 
+// rowFormats holds the readers of formats of rows; a file of any other format is a tensor.
+var rowFormats = map[string]func(*reader, []byte) error{
+	formatPerfAnalyzer: (*reader).readPerfAnalyzer,
+	formatV2:           (*reader).readV2,
+	formatLines:        (*reader).readLines,
+	formatList:         (*reader).readList,
+	formatTable:        (*reader).readTable,
+	Mooncake:           (*reader).readTrace,
+	ShareGPT:           (*reader).readShareGPT,
+	OpenAIBatch:        (*reader).readBatch,
+	HAR:                (*reader).readHAR,
+	Vegeta:             (*reader).readVegeta,
+	Multipart:          (*reader).readForms,
+	formatTextProto:    (*reader).readTextProto,
+	Frames:             (*reader).readFrames,
+}
+
 // Rows holds the rows of a dataset, read as far as that is possible without a model.
 type Rows struct {
 	Records []Record
@@ -57,6 +75,8 @@ type reader struct {
 	columns columns
 	fields  fieldReader
 	from    *Origin // being read
+	whole   bool    // rows are whole bodies …
+	several bool    // … of any number of messages
 	left    int64   // bytes that may still be read
 	rows    int     // records that may still be read
 }
@@ -64,7 +84,12 @@ type reader struct {
 // Read reads the files and rows of a dataset. Mistakes in them are diagnostics.
 func Read(d *scenario.Dataset) *Rows {
 	r := newReader(d)
-	switch d.Source {
+	r.readAll()
+	return &r.Rows
+}
+
+func (r *reader) readAll() {
+	switch d := r.dataset; d.Source {
 	case "rows":
 		r.readPlan(d.Rows)
 	case "dir":
@@ -72,23 +97,32 @@ func Read(d *scenario.Dataset) *Rows {
 		if err := r.readFolder(d.Dir.Name, d.Format); err != nil {
 			r.fail(d.Dir.Pos, codeFile, "%s: %s", filepath.Base(d.Dir.Name), err)
 		}
+	case "command":
+		r.readOutput()
 	default:
-		for _, f := range d.Files {
+		for _, f := range r.dataset.Files {
 			r.readFile(f)
 		}
 	}
 	if !r.Diags.HasErrors() {
 		r.checkColumns()
 		r.checkSequences()
+		r.checkHistory()
 	}
-	return &r.Rows
 }
 
 func newReader(d *scenario.Dataset) *reader {
-	return &reader{
-		dataset: d, columns: newColumns(d), left: maxFile, rows: maxRecords,
-		fields: newFieldReader(),
+	r := &reader{
+		dataset: d, left: maxFile, rows: maxRecords, fields: fieldReader{names: map[string]string{}},
+		columns: columns{found: map[string]bool{}},
 	}
+	for _, c := range d.Columns {
+		if r.columns.fields == nil {
+			r.columns.fields = map[string][]string{}
+		}
+		r.columns.fields[c.Name] = append(r.columns.fields[c.Name], c.Field)
+	}
+	return r
 }
 
 // room takes the room of one more row, or returns an error if there is none.
@@ -108,7 +142,9 @@ func (r *Rows) fail(pos source.Pos, code, format string, args ...any) *source.Di
 
 // readFile reads a file of any format.
 func (r *reader) readFile(f scenario.Path) {
-	r.from = &Origin{Name: filepath.Base(f.Name), Pos: f.Pos, Several: len(r.dataset.Files) > 1}
+	r.from = &Origin{
+		Name: filepath.Base(f.Name), dir: filepath.Dir(f.Name), Pos: f.Pos, Several: len(r.dataset.Files) > 1,
+	}
 	data, err := ReadFile(f.Name, r.left)
 	if err == nil {
 		r.left -= int64(len(data))
@@ -119,13 +155,36 @@ func (r *reader) readFile(f scenario.Path) {
 	}
 }
 
+// MaxOutput limits the bytes that a program may print.
+const MaxOutput = maxFile
+
+// readOutput reads what the program of the dataset has printed.
+func (r *reader) readOutput() {
+	d := r.dataset
+	r.from = &Origin{Name: filepath.Base(d.Command[0]), dir: filepath.Dir(d.CommandPos.File), Pos: d.CommandPos}
+	if err := r.parse("", d.Output); err != nil {
+		r.fail(d.CommandPos, codeFile, "the output of %s: %s", r.from.Name, err)
+		return
+	}
+	inSequence := func(rec Record) bool { return rec.Stream >= 0 || rec.Session != "" }
+	if slices.ContainsFunc(r.Records, inSequence) {
+		r.fail(d.CommandPos, codeFile, "%s prints sequences or sessions, which must be known before it runs",
+			r.from.Name).Help("write its output to a file, and give that: data: {file: FILE}")
+	}
+}
+
 // byteOrderMark begins the texts of some programs.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // parse reads a file's rows in its format.
 func (r *reader) parse(name string, data []byte) error {
 	if r.dataset.Source == "bodies" {
-		r.Records = append(r.Records, Record{From: r.from, Stream: -1, Body: data})
+		body := append([]byte{}, data...) // not nil, which would be no body
+		mediaType := MediaType(name)
+		if r.dataset.Format == formatTextProto {
+			mediaType = backends.TextProto
+		}
+		r.Records = append(r.Records, Record{From: r.from, Stream: -1, Body: body, Type: mediaType})
 		return nil
 	}
 	format, text := r.dataset.Format, bytes.TrimPrefix(data, []byte(byteOrderMark))
@@ -135,18 +194,8 @@ func (r *reader) parse(name string, data []byte) error {
 			return err
 		}
 	}
-	switch format {
-	case formatPerfAnalyzer:
-		r.from.Unit, r.from.Millis = "row", true
-		return r.readPerfAnalyzer(text)
-	case formatV2:
-		return r.readV2(text)
-	case formatLines:
-		return r.readLines(text)
-	case formatList:
-		return r.readList(text)
-	case formatTable:
-		return r.readTable(text)
+	if read := rowFormats[format]; read != nil {
+		return read(r, text)
 	}
 	return r.readTensorFile(format, data)
 }
@@ -159,6 +208,8 @@ func formatOf(name string, data []byte) (string, error) {
 		return formatLines, nil
 	case ext == ".csv":
 		return formatTable, nil
+	case ext == ".har":
+		return HAR, nil
 	case ext == ".npy":
 		return formatNpy, nil
 	case slices.Contains(rawExtensions[:], ext):
@@ -253,19 +304,24 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// CheckTimes refuses a `time_unit` of a dataset whose rows have no time.
-func (r *Rows) CheckTimes(d *scenario.Dataset) {
+// CheckKeys refuses a `time_unit` of a dataset whose rows have no time, and a `history` where there are no
+// sessions.
+func (r *Rows) CheckKeys(d *scenario.Dataset) {
 	has := func(rec Record) bool { return rec.Timestamp != nil || rec.Delay != nil }
 	if pos := d.TimeUnitPos; pos.Line > 0 && len(r.Diags) == 0 && !slices.ContainsFunc(r.Records, has) {
 		r.fail(pos, "no-effect", "\"time_unit\" has no effect: no row has a %q or a \"delay\"", TimestampKey).
 			Help("leave the key out")
 	}
+	inSession := func(rec Record) bool { return rec.Session != "" || rec.Stream >= 0 || d.Format == ShareGPT }
+	if pos := d.HistoryPos; pos.Line > 0 && len(r.Diags) == 0 && !slices.ContainsFunc(r.Records, inSession) {
+		r.fail(pos, "no-effect", "\"history\" has no effect: no row has a \"session_id\"").
+			Help("leave the key out")
+	}
 }
 
-// Readable reports whether a dataset is rows of tensors, or bodies.
+// Readable reports whether a dataset is rows of tensors, or bodies, that are there: those of a program are
+// once it has run.
 func Readable(d *scenario.Dataset) bool {
-	return slices.Contains([]string{"file", "dir", "rows", "bodies"}, d.Source) &&
-		slices.Contains([]string{
-			"", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw,
-		}, d.Format)
+	return (slices.Contains([]string{"file", "dir", "rows", "bodies"}, d.Source) || d.Output != nil) &&
+		(rowFormats[d.Format] != nil || slices.Contains([]string{"", formatNpy, formatRaw}, d.Format))
 }

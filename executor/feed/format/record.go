@@ -16,6 +16,10 @@ type Record struct {
 	Inputs, Outputs, Parameters []Field
 	Wanted                      []backends.Output // outputs that a v2 body asks for
 	Body                        []byte            // a whole request; nil: it is made of inputs
+	Type                        string            // media type of Body
+	Parts                       []backends.Part   // a whole request that is a form; nil: it is none
+	Blocks                      *Blocks           // its prompt, where only the length is known; nil: Inputs have it
+	Path                        string            // of the endpoint that the row is for; "": it does not say
 
 	Timestamp, Delay []byte // numbers as in the file; nil: none
 	Session, id      string
@@ -23,10 +27,14 @@ type Record struct {
 
 // Origin is a file of rows, or the rows that the plan holds.
 type Origin struct {
-	Name   string     // of the file, without its folder
-	Pos    source.Pos // in the plan
-	Unit   string     // of Record.Number: "row", "line"; "": there is one record
-	Millis bool       // the format says that times are ms
+	Name string     // of the file, without its folder
+	dir  string     // of the file
+	Pos  source.Pos // in the plan
+	Unit string     // of Record.Number: "row", "line"; "": there is one record
+	// TimeUnit is the unit of times that the format has, ns; 0: it has none.
+	TimeUnit int64
+	// After: a delay is the pause after the reply to its row, not before its row.
+	After bool
 
 	Several bool // the dataset has other files
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,10 @@ import (
 var aboutRow = [...]string{"timestamp", "delay", "session_id", "id", "model"}
 
 // readLines reads one row from each line.
-func (r *reader) readLines(data []byte) error {
+func (r *reader) readLines(data []byte) error { return r.eachLine(data, r.row) }
+
+// eachLine calls read for the row on each line.
+func (r *reader) eachLine(data []byte, read func(c *jsonscan.Scanner, number int)) error {
 	r.from.Unit = "line"
 	found := false
 	number := 0
@@ -38,7 +42,7 @@ func (r *reader) readLines(data []byte) error {
 		}
 		found = true
 		c := jsonscan.Strict(line)
-		r.row(&c, number)
+		read(&c, number)
 		c.End()
 		if !c.OK() {
 			return fmt.Errorf("line %d, column %d: %w", number, c.Offset()+1, c.Err())
@@ -71,7 +75,7 @@ func (r *reader) readList(data []byte) error {
 // readPlan reads the rows that the plan holds.
 func (r *reader) readPlan(rows []scenario.Row) {
 	for i, row := range rows {
-		r.from = &Origin{Name: "rows", Pos: row.Pos, Unit: "row"}
+		r.from = &Origin{Name: "rows", dir: filepath.Dir(row.Pos.File), Pos: row.Pos, Unit: "row"}
 		c := jsonscan.Strict([]byte(row.JSON))
 		r.row(&c, i)
 		c.End()
@@ -83,6 +87,10 @@ func (r *reader) readPlan(rows []scenario.Row) {
 
 // row reads a row.
 func (r *reader) row(c *jsonscan.Scanner, number int) {
+	if r.whole && r.columns.fields == nil {
+		r.bodyRow(c, number)
+		return
+	}
 	rec := Record{From: r.from, Stream: -1, Number: number}
 	if c.Peek() != '{' {
 		c.Fail("a row is a map, found %s", jsonscan.Kind(c.Rest()))
@@ -120,8 +128,6 @@ type fieldReader struct {
 	scratch []Field // of the row that is being read
 	block   []Field
 }
-
-func newFieldReader() fieldReader { return fieldReader{names: map[string]string{}} }
 
 func (r *fieldReader) name(b []byte) string {
 	if s, ok := r.names[string(b)]; ok {
@@ -270,6 +276,10 @@ func (rec *Record) assign(name string, v Value) {
 	part, rest, dotted := strings.Cut(name, ".")
 	if list := rec.part(part); dotted && list != nil {
 		*list = append(*list, Field{Name: rest, Value: v})
+		return
+	}
+	if !slices.Contains(aboutRow[:], name) { // a member of a row of text
+		rec.Inputs = append(rec.Inputs, Field{Name: name, Value: v})
 		return
 	}
 	rec.about(name, v)

@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 // readTable reads CSV (RFC 4180). The first line names the columns: fields of a row (timestamp,
@@ -89,7 +87,7 @@ func (r *reader) cells(rec *Record, fields [][]string, cells []string) {
 			rec.assign(f, v)
 		}
 	}
-	rec.Inputs = r.fields.take(start)
+	rec.Inputs = append(r.fields.take(start), rec.Inputs...)
 }
 
 // tableError returns an error with the place at which a table is broken.
@@ -109,17 +107,6 @@ type columns struct {
 	fields map[string][]string // that the plan reads each column as; nil: it names none
 	found  map[string]bool     // columns that are in the data
 	read   bool                // there are rows whose columns the plan names
-}
-
-func newColumns(d *scenario.Dataset) columns {
-	c := columns{found: map[string]bool{}}
-	if len(d.Columns) > 0 {
-		c.fields = make(map[string][]string)
-	}
-	for _, column := range d.Columns {
-		c.fields[column.Name] = append(c.fields[column.Name], column.Field)
-	}
-	return c
 }
 
 // of returns the fields that a column of the data is read as.

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -16,12 +17,10 @@ const TimestampKey = "timestamp"
 
 const msec = 1_000_000 // ns
 
-// TimeUnit returns the unit of a dataset's timestamps and delays, ns.
-func TimeUnit(d *scenario.Dataset) int64 {
-	if d.TimeUnit == 0 {
-		return msec
-	}
-	return int64(d.TimeUnit)
+// TimeUnit returns the unit of a row's timestamp and delay, ns: that of the plan, else that of the format,
+// else ms.
+func TimeUnit(d *scenario.Dataset, rec *Record) int64 {
+	return cmp.Or(int64(d.TimeUnit), rec.From.TimeUnit, msec)
 }
 
 // Timestamp returns the member with this key in ns: a number of units, or a text with a unit of its

@@ -16,8 +16,8 @@ const (
 
 // httpReply is the answer to every POST.
 func httpReply() []byte {
-	body := `{"model_name":"M","model_version":"1","outputs":[{"name":"OUTPUT0","datatype":"UINT8","shape":[16],` +
-		`"data":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}]}`
+	body := `{"model_name":"M","model_version":"1","outputs":[{"name":"OUTPUT0","datatype":"UINT8",` +
+		`"shape":[16],"data":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}]}`
 	return ok(body + strings.Repeat(" ", replySize-len(body)))
 }
 
@@ -35,8 +35,8 @@ func httpMetadata(path string) []byte {
 }
 
 func ok(body string) []byte {
-	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		len(body), body)
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // grpcReplies is the answer to each method of the inference service. Numbers of fields: see

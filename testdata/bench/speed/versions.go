@@ -20,12 +20,14 @@ const (
 // bar judges the 95% interval of the ratio new/old.
 type bar func(low, high float64) string
 
-// within is the bar that the whole interval lies below most: the new version is shown to cost no more than that.
+// within is the bar that the whole interval lies below most: the new version is shown to cost no more
+// than that.
 func within(most float64) bar {
 	return func(_, high float64) string { return "upper end " + atMost(high, most) }
 }
 
-// notWorse is the bar that the interval does not lie above 1 as a whole: the new version is not shown to be worse.
+// notWorse is the bar that the interval does not lie above 1 as a whole: the new version is not shown to
+// be worse.
 func notWorse(low, _ float64) string { return "lower end " + atMost(low, 1) }
 
 // versionsStep compares the programs b.old and b.program(): each figure of one version has the same
@@ -34,7 +36,8 @@ func (b *bench) versionsStep() error {
 	if b.old == "" {
 		return fmt.Errorf("name the other program with -old")
 	}
-	b.out.head(fmt.Sprintf("two versions, %d pairs of turns", versions), "old", "new", "new/old", "95% interval", "bar")
+	b.out.head(fmt.Sprintf("two versions, %d pairs of turns", versions),
+		"old", "new", "new/old", "95% interval", "bar")
 	for _, url := range []string{"http://" + b.server.HTTP, "grpc://" + b.server.GRPC} {
 		for _, n := range []int{1, 16, 64} {
 			name := fmt.Sprintf("CPU µs a request, %s, %d in flight", url[:4], n)
@@ -71,7 +74,8 @@ func (b *bench) versionsStep() error {
 		if err := cmd.Run(); err != nil {
 			return 0, fmt.Errorf("%w\n%s", err, text.String())
 		}
-		return float64(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()) / float64(time.Millisecond), nil
+		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		return float64(used) / float64(time.Millisecond), nil
 	})
 }
 

@@ -1,0 +1,88 @@
+package http
+
+import (
+	"bytes"
+
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
+)
+
+// AppendCause appends what the body of a refusal says went wrong. The first matching row applies:
+//
+//	{"error": text}                                     the text (KServe, Triton, MLServer)
+//	{"error": {"message": text}}                        the text (OpenAI's interface)
+//	{"detail": text}                                    the text (FastAPI)
+//	{"detail": [{"loc": ["body", name], "msg": text}]}  the text, and the name (FastAPI)
+//	{"type": name, "message": text}                     the name and the text (TorchServe)
+//	a traceback of Python                               its last line
+//	anything else                                       the body
+//
+// It allocates for texts with escapes.
+func AppendCause(dst, body []byte) []byte {
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '{' {
+		if out := appendMessage(dst, body); len(out) > len(dst) {
+			return out
+		}
+	}
+	if bytes.HasPrefix(body, []byte("Traceback (most recent call last)")) {
+		body = body[bytes.LastIndexByte(body, '\n')+1:]
+	}
+	return append(dst, body...)
+}
+
+// appendMessage appends the message of a JSON object; nothing if it has none.
+func appendMessage(dst, body []byte) []byte {
+	var kind, text, where []byte
+	sc := jsonscan.Lenient(body)
+	for sc.Enter('{'); sc.More('}'); {
+		switch key, next := string(sc.Key()), sc.Peek(); {
+		case next == '"' && (key == "error" || key == "detail" || key == "message"):
+			text = sc.Text()
+		case next == '"' && key == "type":
+			kind = sc.Text()
+		case next == '{' && key == "error":
+			text, _ = message(&sc)
+		case next == '[' && key == "detail":
+			for sc.Enter('['); sc.More(']'); {
+				if text != nil || sc.Peek() != '{' {
+					sc.Skip()
+					continue
+				}
+				text, where = message(&sc)
+			}
+		default:
+			sc.Skip()
+		}
+	}
+	if len(text) == 0 {
+		return dst
+	}
+	if len(kind) > 0 {
+		dst = append(append(dst, kind...), ": "...)
+	}
+	if dst = append(dst, text...); len(where) > 0 {
+		dst = append(append(dst, ": "...), where...)
+	}
+	return dst
+}
+
+// message reads an object with a message, and the last name of the place that it is about.
+func message(sc *jsonscan.Scanner) (text, where []byte) {
+	for sc.Enter('{'); sc.More('}'); {
+		switch key, next := string(sc.Key()), sc.Peek(); {
+		case next == '"' && (key == "message" || key == "msg"):
+			text = sc.Text()
+		case next == '[' && key == "loc":
+			for sc.Enter('['); sc.More(']'); {
+				if sc.Peek() == '"' {
+					where = sc.Text()
+				} else {
+					sc.Skip()
+				}
+			}
+		default:
+			sc.Skip()
+		}
+	}
+	return text, where
+}

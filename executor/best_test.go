@@ -1,0 +1,109 @@
+package executor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// noLimits are limits of the client that no machine exceeds.
+const noLimits = "validity: {send_delay: 1s, pause: 900ms, paused: 99%}"
+
+// TestBest: the best node is the one with the largest or the smallest value among those for which the
+// conditions hold; a later load may take its value; without one the run is inconclusive.
+func TestBest(t *testing.T) {
+	const head = `
+version: 1
+` + noLimits + `
+target: {backend: triton, url: URL, model: simple}
+stages:
+  - {id: s, matrix: {n: [10, 40, 160]}, load: {concurrency: 1}, for: "${matrix.n} requests", best: BEST}
+`
+	const later = `
+  - {id: later, load: {concurrency: '${stage("s").best}'}, for: 40 requests}`
+	for _, c := range []struct {
+		name, best, more string
+		exit             int
+		node, ranking    string // ids without "s[n=", with the verdict of the conditions
+		reason           string // part of that of the verdict
+	}{
+		{
+			"max", `{max: requests.count}`, `
+assert: [stage("s").best > 100]`, 0,
+			"160", "160 pass, 40 pass, 10 pass", "whether it differs from the others is unknown without `repeat`",
+		},
+		{
+			"max where", `{max: requests.count / 4, where: [requests.count < 80, errors.ratio < 1%]}`, later, 0,
+			"40", "40 pass, 10 pass, 160 fail", "s[n=40] is the best of 3",
+		},
+		{
+			"min", `{min: requests.count, where: requests.count < 20}`, "", 0,
+			"10", "10 pass, 40 fail, 160 fail", "the only one for which the conditions hold",
+		},
+		{
+			"false on all", `{max: requests.count, where: requests.count < 1}`, later, 3,
+			"", "160 fail, 40 fail, 10 fail", "none of 3 nodes may be the best: s[n=160]: requests.count < 1 is false",
+		},
+		{
+			"not proven", `{max: requests.count, where: latency.p99.9 < 60s}`, "", 3,
+			"", "160 inconclusive, 40 inconclusive, 10 inconclusive", "is not proven",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, builtin.Config{})
+			r := play(t, strings.Replace(head, "BEST", c.best, 1)+c.more, s.HTTPURL(), Env{})
+			if len(r.Best) != 1 || r.ExitCode != c.exit {
+				t.Fatalf("exit %d: %s; %+v", r.ExitCode, r.Reason, r.Best)
+			}
+			b, short := r.Best[0], strings.NewReplacer("s[n=", "", "]", "")
+			var ranking []string
+			for i, x := range b.Ranking {
+				if x.Rank != i+1 || x.Value == nil || x.Difference != nil || (x.Reason == "") != (x.Where == result.Pass) {
+					t.Errorf("%+v", x)
+				}
+				ranking = append(ranking, short.Replace(x.Node)+" "+string(x.Where))
+			}
+			if got := strings.Join(ranking, ", "); short.Replace(b.Node) != c.node || got != c.ranking {
+				t.Errorf("best %s of %s, want %s of %s", b.Node, got, c.node, c.ranking)
+			}
+			if a := r.Assertions[0]; a.ID != "s/best" || !strings.Contains(a.Reason, c.reason) {
+				t.Errorf("%s: %s, want %s", a.ID, a.Reason, c.reason)
+			}
+			later := nodeOf(r.Nodes, "later")
+			if later != nil && (later.Outcome == result.SkippedNode) != (c.node == "") {
+				t.Errorf("later: %s %s", later.Outcome, later.Reason)
+			}
+		})
+	}
+}
+
+// TestBestRepeated: with repeats the differences to the others are judged together.
+func TestBestRepeated(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	r := play(t, `
+version: 1
+`+noLimits+`
+target: {backend: triton, url: URL, model: slow4}
+stages:
+  - {id: s, matrix: {live: [1, 4], again: [1, 2]}, load: {concurrency: "${matrix.live}"}, for: 10 requests, repeat: 4, best: {max: throughput}}
+`, s.HTTPURL(), Env{})
+	b := r.BestOf("s")
+	if b == nil || b.Separated == nil || len(b.Ranking) != 4 {
+		t.Fatalf("exit %d: %s; %+v", r.ExitCode, r.Reason, b)
+	}
+	for i, x := range b.Ranking {
+		switch d := x.Difference; {
+		case i == 0 && d != nil || i > 0 && d == nil:
+			t.Errorf("%+v", x)
+		case i > 0 && (d.Low == nil || d.High == nil || *d.Low > d.Value || *d.High < d.Value):
+			t.Errorf("%s: %+v", x.Node, d)
+		}
+	}
+	if tied := len(b.Tied) > 0; tied == *b.Separated {
+		t.Errorf("tied with %v, separated %v", b.Tied, *b.Separated)
+	}
+}

@@ -1,0 +1,189 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+)
+
+// dataset is one of the plan's sets of data; a sweep over lengths has several.
+type dataset struct {
+	name          string
+	input, output drawn
+}
+
+// sets returns the datasets: one, or one for each of several lengths.
+func (p *prompting) sets() []dataset {
+	if len(p.inputs) < 2 && len(p.outputs) < 2 {
+		return []dataset{{"main", p.input, p.output}}
+	}
+	inputs, outputs := p.inputs, p.outputs
+	if len(inputs) == 0 {
+		inputs = []float64{p.input.mean}
+	}
+	if len(outputs) == 0 {
+		outputs = []float64{p.output.mean}
+	}
+	var all []dataset
+	for _, in := range inputs {
+		for _, out := range outputs {
+			s := dataset{"in" + decimal(in), p.input, p.output}
+			s.input.mean, s.output.mean = in, out
+			if len(outputs) > 1 {
+				s.name += "-out" + decimal(out)
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (d *llmDraft) datasets() {
+	p := &d.prompts
+	sets := p.sets()
+	switch {
+	case len(p.rows) > 0:
+		d.add("data:", "")
+		d.add("  rows:", d.given("--input-file")+": queries with their passages")
+		for _, row := range p.rows {
+			d.add("    - "+row, "")
+		}
+		d.idle("each row has its passages", "--batch-size-text")
+	case p.file != "":
+		d.dataFile()
+	case len(sets) == 1:
+		d.add("data:", "")
+		d.prompt("  ", sets[0])
+	default:
+		d.add("datasets:", "")
+		for _, s := range sets {
+			d.add("  "+s.name+":", "")
+			d.prompt("    ", s)
+		}
+	}
+	d.add("", "")
+}
+
+func (d *llmDraft) dataFile() {
+	p := &d.prompts
+	d.add("data:", "")
+	d.add("  file: "+d.path(p.file), d.given("--input-file --dataset-path"))
+	if p.format != "" {
+		d.add("  format: "+p.format, d.given("--custom-dataset-type --dataset-name"))
+	}
+	if len(p.columns) > 0 {
+		members := make([]string, len(p.columns))
+		for i, c := range p.columns {
+			members[i] = c.name + ": " + scalar(c.value)
+		}
+		d.add("  columns: "+flow(members...), "")
+	}
+	if p.order != "" {
+		d.add("  order: "+p.order, d.given("--dataset-sampling-strategy --disable-shuffle"))
+	}
+	if p.timing != "" {
+		d.add("  timing: "+p.timing, d.given("--no-open-loop-replay --open-loop-strict"))
+	}
+	if p.timing == "strict" { // each row is due at its own time
+		d.idle("rows are sent at their recorded times, whatever the gaps",
+			"--max-idle-gap-cap-seconds", "--inter-turn-delay-cap-seconds")
+	} else if p.idleCap > 0 {
+		d.add("  idle_cap: "+seconds(p.idleCap), d.given("--max-idle-gap-cap-seconds --inter-turn-delay-cap-seconds"))
+	}
+	if p.sample > 0 && p.sample < 1 {
+		d.add("  sample: "+decimal(p.sample*100)+"%", d.given("--trace-session-sample-ratio"))
+	}
+	d.idle("the data comes from a file", strings.Fields(inputOptions+" --num-dataset-entries "+
+		"--prefix-prompt-length --num-prefix-prompts")...)
+}
+
+// prompt writes generated prompts.
+func (d *llmDraft) prompt(indent string, s dataset) {
+	p := &d.prompts
+	d.add(indent+"prompts:", d.given("--dataset-name"))
+	indent += "  "
+	if p.count > 0 {
+		d.add(indent+"count: "+count(p.count), d.given("--num-dataset-entries --num-sessions --num-prompts"))
+	}
+	if len(p.pairs) > 0 {
+		d.add(indent+"lengths:", d.given("--sequence-distribution"))
+		for _, pair := range p.pairs {
+			d.add(indent+"  - "+flow("input: "+pair.input.write(1, ""), "output: "+pair.output.write(1, ""),
+				"weight: "+decimal(pair.weight)), "")
+		}
+	} else {
+		d.add(indent+"input_tokens: "+s.input.write(1, ""), d.given(inputOptions))
+		if s.output.mean > 0 || s.output.high > 0 {
+			options := outputOptions
+			if p.limited {
+				options += " --extra-inputs --extra-body"
+			}
+			d.add(indent+"output_tokens: "+s.output.write(1, ""), d.given(options))
+		}
+	}
+	if p.exact {
+		options := "--output-tokens-mean-deterministic --ignore-eos"
+		if p.limited {
+			options += " --extra-inputs --extra-body"
+		}
+		d.add(indent+"exact_output: true", d.given(options))
+	}
+	if p.prefixes > 0 {
+		d.add(indent+"prefixes: "+flow("count: "+count(p.prefixes), "tokens: "+count(p.prefixTokens)),
+			d.given("--num-prefix-prompts --prefix-prompt-length --random-prefix-len --sonnet-prefix-len "+
+				"--prefix-repetition-num-prefixes --prefix-repetition-prefix-len"))
+	}
+	if p.system > 0 {
+		d.add(indent+"system: "+count(p.system), d.given("--shared-system-prompt-length"))
+	}
+	if p.context > 0 {
+		d.add(indent+"context: "+count(p.context), d.given("--user-context-prompt-length"))
+	}
+	if p.corpus != "" {
+		d.add(indent+"corpus: "+d.path(p.corpus), d.given("--dataset-path"))
+	}
+	d.turns(indent)
+	d.media(indent)
+}
+
+func (d *llmDraft) turns(indent string) {
+	p := &d.prompts
+	if p.turns != fixed(1) {
+		d.add(indent+"turns: "+p.turns.write(1, ""), d.given("--session-turns-mean --session-turns-stddev"))
+	}
+	if p.delay.mean > 0 {
+		d.add(indent+"delay: "+p.delay.write(0, "ms"), d.given(
+			"--session-turn-delay-mean --session-turn-delay-stddev --session-delay-ratio"))
+	}
+}
+
+// media writes the images and the audio of prompts.
+func (d *llmDraft) media(indent string) {
+	p := &d.prompts
+	images := []string{
+		"--image-batch-size", "--image-width-mean", "--image-width-stddev",
+		"--image-height-mean", "--image-height-stddev", "--image-format",
+	}
+	if p.images > 0 && p.width.mean > 0 && p.height.mean > 0 {
+		members := []string{"count: " + count(p.images), "width: " + p.width.write(1, ""), "height: " + p.height.write(1, "")}
+		if p.imageFormat != "" {
+			members = append(members, "format: "+p.imageFormat)
+		}
+		d.add(indent+"images: "+flow(members...), d.because(append(images, "--dataset-name", "--random-mm-bucket-config",
+			"--random-mm-base-items-per-request")...))
+	} else {
+		d.idle("without a width and a height there are no images", images...)
+	}
+	audio := []string{
+		"--audio-batch-size", "--audio-length-mean", "--audio-length-stddev", "--audio-sample-rates",
+		"--audio-format",
+	}
+	if p.seconds.mean > 0 && p.audios > 0 {
+		members := []string{"seconds: " + p.seconds.write(0.1, "")}
+		if p.sampleRate > 0 {
+			members = append(members, fmt.Sprintf("sample_rate: %d", p.sampleRate))
+		}
+		d.add(indent+"audio: "+flow(members...), d.because(audio...))
+	} else {
+		d.idle("without a length there is no audio", append(audio, "--audio-depths", "--audio-num-channels")...)
+	}
+}

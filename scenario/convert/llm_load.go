@@ -1,0 +1,237 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func (d *llmDraft) stage() {
+	d.add("stages:", "")
+	d.add("  - id: profile", "")
+	if len(d.prompts.sets()) > 1 {
+		var names []string
+		for _, s := range d.prompts.sets() {
+			names = append(names, s.name)
+		}
+		d.add("    matrix: {data: ["+strings.Join(names, ", ")+"]}", d.given(inputOptions+" "+outputOptions))
+		d.add(`    data: "${matrix.data}"`, "")
+	}
+	d.control()
+	d.write()
+	d.span()
+	if d.prompts.batch > 1 && len(d.prompts.rows) == 0 {
+		d.add("    batch: "+count(d.prompts.batch), d.given("--batch-size-text --random-batch-size"))
+	}
+	d.mix()
+	if l := &d.load; l.cancelled > 0 {
+		d.add("    cancel: "+flow("ratio: "+decimal(l.cancelled)+"%", "after: "+milliseconds(int64(l.after*1000))),
+			d.given("--request-cancellation-rate --request-cancellation-delay"))
+	}
+	if g := strictest(d.extent.goodput); len(g) > 0 {
+		members := make([]string, len(g))
+		for i, p := range g {
+			members[i] = p.name + ": " + p.value
+		}
+		d.add("    goodput: "+flow(members...), d.given("--goodput"))
+	}
+	if f := d.extent.failures; f > 0 {
+		d.add("    assert: [{that: errors.ratio <= "+decimal(math.Round(f*1e6)/1e4)+"%, abort: true}]",
+			d.given("--failed-request-threshold"))
+	}
+}
+
+// control writes requests to the server around the stage.
+func (d *llmDraft) control() {
+	s := &d.server
+	var before []string
+	if s.reset != "" {
+		before = append(before, "{call: "+scalar("POST "+s.reset)+"}")
+	}
+	if s.profiler != "" {
+		before = append(before, "{call: "+scalar("POST "+s.profiler)+"}")
+	}
+	if len(before) > 0 {
+		d.add("    before: ["+strings.Join(before, ", ")+"]",
+			d.given("--reset-kv-cache --reset-kv-cache-path --server-profiler --server-profiler-start-path --profile"))
+	}
+	if s.profiler != "" {
+		d.add("    after: [{call: "+scalar("POST "+s.profilerStop)+"}]", d.given("--server-profiler --profile --server-profiler-stop-path"))
+	}
+}
+
+// levels writes one value, or a list of several.
+func levels(values []float64, unit string) string {
+	text := make([]string, len(values))
+	for i, v := range values {
+		text[i] = decimal(v) + unit
+	}
+	if len(text) == 1 {
+		return text[0]
+	}
+	return "[" + strings.Join(text, ", ") + "]"
+}
+
+func (d *llmDraft) write() {
+	l := &d.load
+	switch {
+	case l.schedule:
+		d.schedule()
+		return
+	case l.users > 0:
+		d.add("    load: "+flow("rate: "+decimal(l.userRate/l.users)+"/s", "of: users"),
+			d.given("--user-centric-rate --num-users")+": the rate of each user")
+		d.add("    sequences: {live: "+decimal(l.users)+"}", d.given("--num-users"))
+		return
+	}
+	d.add("    load:", "")
+	if len(l.rates) == 0 {
+		why := d.given(concurrencyOptions + " " + rateOptions)
+		if l.sessions && why != "" {
+			why += ": sessions at the same time"
+		}
+		if l.ramp > 0 {
+			d.add(fmt.Sprintf("      concurrency: {ramp: [{to: %s, over: %s}]}", decimal(l.concurrency[0]), seconds(l.ramp)),
+				d.given(concurrencyOptions+" --concurrency-ramp-duration"))
+			return
+		}
+		d.add("      concurrency: "+levels(l.concurrency, ""), cmp.Or(why, d.given("--num-prompts")))
+		return
+	}
+	d.rate()
+}
+
+func (d *llmDraft) rate() {
+	l := &d.load
+	switch {
+	case l.ramp > 0 && l.rampFrom > 0:
+		d.add(fmt.Sprintf("      rate: {ramp: [{to: %s/s}, {to: %s/s, over: %s}]}", decimal(l.rampFrom), decimal(l.rates[0]),
+			seconds(l.ramp)), d.given("--ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps"))
+	case l.ramp > 0:
+		d.add(fmt.Sprintf("      rate: {ramp: [{to: %s/s, over: %s}]}", decimal(l.rates[0]), seconds(l.ramp)),
+			d.given(rateOptions+" --request-rate-ramp-duration --ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps"))
+	default:
+		d.add("      rate: "+levels(l.rates, "/s"), d.given(rateOptions+" --session-request-rate"))
+	}
+	if l.ofSessions {
+		d.add("      of: sessions", d.given("--session-request-rate"))
+	}
+	arrivals := "--arrival-pattern --arrival-smoothness --burstiness --request-distribution"
+	switch {
+	case l.cv > 0:
+		d.add("      arrivals: {cv: "+decimal(math.Round(l.cv*1e4)/1e4)+"}", d.given(arrivals)+": 1 / √ of it")
+	case l.arrivals == "poisson":
+		d.add("      arrivals: poisson", d.given(arrivals))
+	}
+	if l.inFlight > 0 {
+		d.add("      max_in_flight: "+decimal(l.inFlight), d.given(concurrencyOptions))
+	}
+}
+
+func (d *llmDraft) schedule() {
+	l := &d.load
+	var members []string
+	if l.speed != 1 {
+		members = append(members, "speed: "+decimal(l.speed))
+	}
+	if l.from > 0 {
+		members = append(members, "from: "+milliseconds(int64(l.from)))
+	}
+	if l.to > 0 {
+		members = append(members, "to: "+milliseconds(int64(l.to)))
+	}
+	why := d.given("--fixed-schedule --self-timed --fixed-schedule-start-offset --fixed-schedule-end-offset " +
+		"--synthesis-speedup-ratio --replay-speedup")
+	if why != "" {
+		why += ": "
+	}
+	d.add("    load: {schedule: "+flow(members...)+"}", why+"each row at its timestamp")
+}
+
+// span writes the length of the measurement, of the warm-up, and the repeats.
+func (d *llmDraft) span() {
+	e := &d.extent
+	switch {
+	case e.warmupTime > 0:
+		d.add("    warmup: "+seconds(e.warmupTime), d.given("--warmup-duration"))
+	case e.warmup > 0:
+		d.add("    warmup: "+decimal(e.warmup)+" requests", d.given("--warmup-request-count --num-warmups"))
+	case e.warmupSessions > 0:
+		d.add("    warmup: "+decimal(e.warmupSessions)+" sessions", d.given("--num-warmup-sessions"))
+	}
+	switch {
+	case d.load.schedule:
+		d.idle("each row is sent once, at its time", strings.Fields(requestsOptions)...)
+	case e.duration > 0:
+		d.add("    for: "+seconds(e.duration), d.given("--benchmark-duration"))
+		if e.grace >= 0 {
+			d.add("    drain: "+seconds(min(e.grace, 86400)), d.given("--benchmark-grace-period"))
+		}
+	case e.window > 0:
+		d.add("    until:", "")
+		d.add("      stable: "+flow("window: "+milliseconds(int64(e.window)), "windows: 3",
+			"within: "+decimal(e.stability)+"%"), d.given("--measurement-interval --stability-percentage"))
+	case d.load.sessions && e.sessions > 0:
+		d.add("    for: "+decimal(e.sessions)+" sessions", d.given("--num-sessions"))
+	case d.prompts.once:
+		d.add("    for: 1 pass", "every row once")
+	case d.load.ramp > 0 && d.load.rampFrom > 0:
+		d.idle("the ramp has as many", strings.Fields(requestsOptions)...)
+	default:
+		why := d.given(requestsOptions)
+		if why == "" {
+			why = "what " + d.program + " sends without a count"
+		}
+		d.add("    for: "+decimal(e.requests)+" requests", why)
+	}
+	if e.repeat > 1 {
+		d.add("    repeat: "+count(e.repeat), d.given("--num-profile-runs"))
+	}
+}
+
+// mix writes a kind of request for each of several models, or of several servers.
+func (d *llmDraft) mix() {
+	s := &d.server
+	weight := ""
+	if s.drawn {
+		weight = ", weight: 1"
+	}
+	switch {
+	case len(s.models) > 1:
+		d.add("    mix:", d.given(modelOptions+" --model-selection-strategy --lora-assignment"))
+		for i, name := range mixNames(s.models) {
+			d.add(fmt.Sprintf("      %s: {model: %s%s}", name, scalar(s.models[i]), weight), "")
+		}
+	case len(s.urls) > 1:
+		d.add("    mix:", d.given("--url --url-strategy"))
+		for i := range s.urls {
+			d.add(fmt.Sprintf("      server%d: {target: server%d}", i+1, i+1), "")
+		}
+	}
+}
+
+var notOfMixes = regexp.MustCompile(`[^a-z0-9]+`)
+
+// mixNames returns names of the entries of a mix: those of the models in the letters that they may have, or
+// numbers where two are the same.
+func mixNames(models []string) (names []string) {
+	for i, m := range models {
+		name := strings.Trim(notOfMixes.ReplaceAllString(strings.ToLower(m), "-"), "-")
+		if name == "" || slices.Contains(names, name) || name[0] <= '9' || slices.Contains(spokenWords, name) {
+			name = fmt.Sprintf("model%d", i+1)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// most returns the largest of the values, 0 for none.
+func most(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return slices.Max(values)
+}
