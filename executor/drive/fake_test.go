@@ -384,6 +384,8 @@ type fakeFeed struct {
 	size func(n uint64) int // nil: 1
 	end  int64
 	each func(n uint64)
+	// cancelAfter is Turn.CancelAfter; nil: 0
+	cancelAfter func(n uint64) int64
 
 	given atomic.Int64
 	calls sync.Map // size → *Call
@@ -395,6 +397,9 @@ func (f *fakeFeed) Next(slot int, n uint64, t *feed.Turn) bool {
 	}
 	if f.each != nil {
 		f.each(n)
+	}
+	if f.cancelAfter != nil {
+		t.CancelAfter = f.cancelAfter(n)
 	}
 	t.Call = &small
 	if f.size != nil {

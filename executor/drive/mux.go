@@ -60,7 +60,7 @@ func (l *mux) send(sl *slot) {
 			runtime.Gosched()
 			next = l.queue.pop()
 		}
-		l.lane.Send(next.laneSlot, next.call, next.fields, next.sample)
+		next.sendOnLane()
 		if l.closed.Load() {
 			signal(l.lateSend)
 		}

@@ -131,3 +131,29 @@ func TestEvery(t *testing.T) {
 		t.Errorf("%d sent, %d late", p.Sent, late)
 	}
 }
+
+// TestCancelAfterCountsFromTheSend: the time of a planned cancellation is known before the send returns, which may
+// block, and is that of the request being sent, not of the one before.
+func TestCancelAfterCountsFromTheSend(t *testing.T) {
+	const after = int64(time.Hour)
+	closedWays(t, func(t *testing.T, fresh func(int) *world) {
+		w := fresh(4)
+		w.onSend = func(s *backends.Sample) {
+			for sl := range w.c.player.Load().attachedSlots {
+				if sl.index != int(s.Lane) {
+					continue
+				}
+				at := sl.cancelAt.Load()
+				if s.N%2 == 0 && (at < after || at > s.SendStart+after) || s.N%2 == 1 && at != never {
+					t.Errorf("request %d, sent at %d: cancelled at %d", s.N, s.SendStart, at)
+				}
+			}
+		}
+		o := w.options()
+		o.Limit, o.Cancels = 100, true
+		f := &fakeFeed{cancelAfter: func(n uint64) int64 { return after * int64((n+1)%2) }}
+		if p := playClosed(background, w, load.Level(4), f, o); p.Sent != 100 {
+			t.Errorf("sent %d", p.Sent)
+		}
+	})
+}

@@ -48,8 +48,8 @@ type slot struct {
 	sendReturned atomic.Bool
 	turn         feed.Turn // used by the receiving goroutine
 	pause        pause     // between turns of a session; the same
-	// Options.Cancels: the time after its send at which the request in flight is closed (0: never), and
-	// the time on the run clock, stored once it was sent. gen is stored after cancelAt is never.
+	// Options.Cancels: the time from the begin of its send until the request in flight is closed (0: never),
+	// and that time on the run clock, stored as its send begins. gen is stored after cancelAt is never.
 	cancelAfter int64
 	cancelAt    atomic.Int64
 	_           [64]byte
@@ -115,18 +115,25 @@ func (sl *slot) send() {
 		now := o.Clock.Now()
 		o.Late.Late(now, now-max(sl.sample.Due, sl.sample.Free))
 	}
-	after := sl.cancelAfter // a reply may come before Send returns
 	if sl.mux.shared() {
 		sl.mux.send(sl)
-		sl.cancelIn(after)
 		return
 	}
 	relays := sl.receiverSends()
-	sl.mux.lane.Send(0, sl.call, sl.fields, sl.sample)
-	sl.cancelIn(after)
+	sl.sendOnLane()
 	if relays {
 		sl.sendReturned.Store(true)
 	}
+}
+
+// sendOnLane sends the slot's request; no other goroutine may be sending on the lane. The time until a
+// planned cancellation counts from here: a Send may block, and the slot may be at its next request when
+// it returns.
+func (sl *slot) sendOnLane() {
+	if sl.cancelAfter > 0 {
+		sl.cancelAt.Store(sl.pool.player.now() + sl.cancelAfter)
+	}
+	sl.mux.lane.Send(sl.laneSlot, sl.call, sl.fields, sl.sample)
 }
 
 // receiverSends reports whether the goroutine that receives the reply to the slot's request may
@@ -214,13 +221,6 @@ func (p *player) finish(sl *slot) {
 func (p *player) endRequest() {
 	if p.c.InFlight.Add(-1) == 0 && p.senders.Load() == 0 {
 		p.notify()
-	}
-}
-
-// cancelIn lets the supervisor close the request that was sent after a time; 0: never.
-func (sl *slot) cancelIn(after int64) {
-	if after > 0 {
-		sl.cancelAt.Store(sl.pool.player.now() + after)
 	}
 }
 
