@@ -1,9 +1,11 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -29,20 +31,27 @@ const noLimit = "16384"
 //	the same without them, where they are refused, or where the model reasons ahead of its answer: made to
 //	go on, it leaves its channels
 //
-// Requests with tools are left alone: a tool call that goes on is none.
+// A request that is refused without them as well is refused for another reason: they are kept. Requests with
+// tools are left alone: a tool call that goes on is none. With true, requests are always made with both.
+
+// asker is what decides in which way lengths are asked for.
+type asker struct {
+	model string
+	auto  bool // exact_output is "auto", not true
+}
 
 // lengthWay is a way to ask a model for exact lengths.
 type lengthWay struct {
-	newName bool // max_completion_tokens
-	plain   bool // no more than the limit
+	newName bool   // max_completion_tokens
+	plain   bool   // no more than the limit
+	refusal string // of the request with more than the limit, while the one without is tried
 	settled bool
 }
 
 // exactLength is the length that a call asks for.
 type exactLength struct {
 	tokens int64 // 0: any
-	auto   bool
-	model  string
+	asker
 }
 
 // limit sets the limit of output tokens, and what makes it exact.
@@ -67,7 +76,13 @@ func (c *conn) limit(o *object, r *row, model string, e *expectation) error {
 	if !jsonscan.IsNumber(limit) {
 		return fmt.Errorf("output_tokens must be a number, found %s", limit)
 	}
-	name, way := limits[endpoint], c.ways[model]
+	s := jsonscan.Strict(limit)
+	tokens := s.Dimension()
+	if tokens < 1 {
+		return fmt.Errorf("output_tokens must be a whole number of at least 1, found %s", limit)
+	}
+	from := asker{model: model, auto: auto}
+	name, way := limits[endpoint], c.ways[from]
 	exactly := wanted || auto && tools == nil && (endpoint == chat || endpoint == completions)
 	if exactly && way.newName && endpoint == chat {
 		name = newLimit
@@ -76,8 +91,7 @@ func (c *conn) limit(o *object, r *row, model string, e *expectation) error {
 	if !exactly {
 		return nil
 	}
-	s := jsonscan.Strict(limit)
-	e.length = exactLength{tokens: max(s.Dimension(), 0), auto: auto, model: model}
+	e.length = exactLength{tokens: tokens, asker: from}
 	if !way.plain {
 		o.set("min_tokens", limit)
 		o.set("ignore_eos", []byte("true"))
@@ -88,26 +102,29 @@ func (c *conn) limit(o *object, r *row, model string, e *expectation) error {
 // AsksExactly implements backends.Lengther.
 func (c *conn) AsksExactly(call *backends.Call) bool {
 	l := call.Impl.(*expectation).length
-	return l.tokens > 0 && !c.ways[l.model].settled
+	return l.tokens > 0 && !c.ways[l.asker].settled
 }
 
 // Learn implements backends.Lengther.
 func (c *conn) Learn(call *backends.Call, s *backends.Sample) (note string, again bool) {
 	l := call.Impl.(*expectation).length
-	way := c.ways[l.model]
+	way := c.ways[l.asker]
 	refused := s.Class == backends.Status &&
 		(s.Status == http.StatusBadRequest || s.Status == http.StatusUnprocessableEntity)
+	refusal := cmp.Or(string(s.Note), "status "+strconv.Itoa(int(s.Status)))
 	got, known := s.OutputTokens.Get()
 	canRename := l.auto && !way.newName && c.target.Endpoint == chat
 	switch {
 	case refused && canRename && strings.Contains(string(s.Note), newLimit):
 		way.newName, again = true, true
 	case refused && l.auto && !way.plain:
-		way.plain, again = true, true
-		note = "the server refuses min_tokens and ignore_eos, so answers end where the model ends them: " + string(s.Note)
+		way.plain, way.refusal, again = true, refusal, true
 	case refused:
-		note = "the server refuses the request: " + string(s.Note)
+		way.plain = way.plain && way.refusal == ""
+		note = "the server refuses the request: " + refusal
 	case s.Class != backends.OK:
+	case way.refusal != "":
+		note = "the server refuses min_tokens and ignore_eos, so answers end where the model ends them: " + way.refusal
 	case l.auto && !way.plain && reasons(s):
 		way.plain, again = true, true
 		note = "the model reasons ahead of its answers, so they end where it ends them"
@@ -116,8 +133,10 @@ func (c *conn) Learn(call *backends.Call, s *backends.Sample) (note string, agai
 	case known && got != l.tokens:
 		note = fmt.Sprintf("%d tokens were asked for, and the first answer has %d", l.tokens, got)
 	}
-	way.settled = !again
-	c.ways[l.model] = way
+	if way.settled = !again; way.settled {
+		way.refusal = ""
+	}
+	c.ways[l.asker] = way
 	return note, again
 }
 

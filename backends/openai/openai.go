@@ -105,7 +105,7 @@ func checkHeaders(list []backends.Header) error {
 type conn struct {
 	*endpoint.HTTP
 	target backends.Target
-	ways   map[string]lengthWay // how models are asked for exact lengths; written while requests are made
+	ways   map[asker]lengthWay // how exact lengths are asked for; written while requests are made
 }
 
 func open(t backends.Target, clock backends.Clock) (*conn, error) {
@@ -116,7 +116,7 @@ func open(t backends.Target, clock backends.Clock) (*conn, error) {
 	newWire := func() backends.Wire {
 		return http1.New(&judge{streaming: t.Streaming, keep: t.KeepReplies})
 	}
-	return &conn{HTTP: endpoint.OpenHTTP(t, e, clock, newWire), target: t, ways: map[string]lengthWay{}}, nil
+	return &conn{HTTP: endpoint.OpenHTTP(t, e, clock, newWire), target: t, ways: map[asker]lengthWay{}}, nil
 }
 
 // Describe implements backends.Describer. It asks nothing: requests are made of text, whatever the
