@@ -382,6 +382,21 @@ stages:
 	}
 }
 
+// TestCutSessions: a session that a number of requests cuts is in no figure of whole sessions.
+func TestCutSessions(t *testing.T) {
+	t.Parallel()
+	_, at := eavesdrop(t, builtin.Generation{})
+	r := play(t, `version: 1
+target: {backend: openai, url: "URL", model: chat, endpoint: chat, probe: false}
+`+sessionRows(4, 4, nothingMore)+`stages:
+  - {id: s, load: {concurrency: 1}, for: 10 requests}
+`, at, Env{})
+	n := node(t, r, "s")
+	if requests, whole := count(n, "requests.count"), count(n, "sequences.count"); requests != 10 || whole != 2 {
+		t.Errorf("%d requests, %d whole sessions; want 10 and 2", requests, whole)
+	}
+}
+
 // TestSampleOfSessions: whole sessions are drawn, the same ones with the same seed.
 func TestSampleOfSessions(t *testing.T) {
 	t.Parallel()

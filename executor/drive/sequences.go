@@ -41,7 +41,7 @@ func (q *sequence) stamp(s *backends.Sample, t *feed.Turn) {
 		q.open, q.begunAt = true, s.Due
 		s.Flags |= backends.SequenceStart
 	}
-	if t.Fields.End && s.Flags&backends.Closing == 0 {
+	if t.Fields.End && !t.Cut && s.Flags&backends.Closing == 0 {
 		s.SequenceDue = q.begunAt
 		s.Flags |= backends.SequenceEnd
 	}

@@ -27,6 +27,7 @@ type Turn struct {
 	Pool   int    // of the player's pools of lanes, one for each target of the stage
 	Think  int64  // ns of pause after its reply, closed loop
 	Left   uint32 // requests of its sequence that come after it
+	Cut    bool   // sessions: the last of its session only because no more requests may be sent
 	// Sessions: the earliest due time of the turn after it, in ns from the start of the node; 0: none.
 	NextDue int64
 	Text    []byte // a buffer for Sample.Text; nil: the sample's own

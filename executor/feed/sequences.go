@@ -140,7 +140,9 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 			return false
 		}
 	}
-	if q.left--; q.left > 0 && !s.take() {
+	q.left--
+	cut := q.left > 0 && !s.take()
+	if cut {
 		q.left = 0 // with what was kept back for it
 	}
 	t.Call, t.Pool, t.Left = q.steps[q.at], q.pool, q.left
@@ -149,6 +151,7 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 	}
 	t.Fields = backends.Fields{ID: s.o.IDBase | n, Sequence: q.id, Start: q.first, End: q.left == 0}
 	if s.o.Sessions {
+		t.Cut = cut
 		q.turn(t)
 	}
 	q.first = false

@@ -217,6 +217,29 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestBudgetOfSessions: the session that is cut is marked, as it has not come to its end; no other is.
+func TestBudgetOfSessions(t *testing.T) {
+	s := NewSequences(SequenceOptions{
+		Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Slots: 1, Budget: 8, Sessions: true,
+	})
+	var turn Turn
+	var ends, cuts []uint64
+	for n := range uint64(9) {
+		if !s.Next(0, n, &turn) {
+			break
+		}
+		if turn.Fields.End {
+			ends = append(ends, n)
+		}
+		if turn.Cut {
+			cuts = append(cuts, n)
+		}
+	}
+	if diff := cmp.Diff([][]uint64{{2, 5, 7}, {7}}, [][]uint64{ends, cuts}); diff != "" {
+		t.Errorf("ends and cuts (-want +got):\n%s", diff)
+	}
+}
+
 func TestFinish(t *testing.T) {
 	s := NewSequences(SequenceOptions{
 		Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(3), IDs: NewIDs(1, 2, 0, 0), Slots: 2,
