@@ -520,6 +520,11 @@ target: {backend: openai, url: "URL", model: chat, endpoint: chat, probe: false}
 			if n := node(t, r, "s"); count(n, "requests.count") != 48 || n.Load.Kind != "rate" {
 				t.Fatalf("%d requests of a %s: %v", count(n, "requests.count"), n.Load.Kind, n.Validity.Findings)
 			}
+			if f := node(t, r, "s").Finding(result.UsersBehind); f == nil && c.answer > 0 {
+				t.Error("no note says that the rate is not kept")
+			} else if f != nil && !strings.Contains(f.Text, "4 users sent ") {
+				t.Error(f.Text)
+			}
 			all.dues()
 			users, exact := map[uint32]backends.Sample{}, 0
 			for _, one := range all.all {

@@ -60,6 +60,9 @@ const (
 	StepsDropped = "steps-dropped"
 )
 
+// UsersBehind is the code of a note on nodes whose users did not send at their rate.
+const UsersBehind = "users-behind"
+
 // MeasuredAgain is the code of a finding on a node of which the user wanted invalid trials again.
 const MeasuredAgain = "measured-again"
 

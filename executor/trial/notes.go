@@ -44,6 +44,7 @@ func notesOnTrial(in *Input, s *session, lanes lanePools, m *measured, r *Readin
 		list.note("incomplete", "%s still open %s and cancelled: in no latency and no error count, and in "+
 			"assertions slower than all others and possibly failed", were("request", n), when)
 	}
+	list = append(list, usersBehind(s.plan, r.total.Aggregate)...)
 	list = append(list, notesOnServers(in.Requests.Targets)...)
 	for _, e := range in.Requests.Entries {
 		if e.Lengths != "" {
@@ -76,6 +77,25 @@ func notesOnTrial(in *Input, s *session, lanes lanePools, m *measured, r *Readin
 	}
 	return list
 }
+
+// usersBehind says that users sent fewer requests than their rate asks for: their load is then what the server
+// let them send, as that of any closed loop.
+func usersBehind(p *program.Load, a *measure.Aggregate) (list findings) {
+	if p.Every == 0 || a.Window == 0 {
+		return nil
+	}
+	wanted := float64(p.Slots) * float64(time.Second) / float64(p.Every)
+	sent := float64(a.Sent) / time.Duration(a.Window).Seconds()
+	if sent < wanted*(1-maxBehind) {
+		list.note(result.UsersBehind, "%d users sent %.4g/s of the %.4g/s that their rates make together: a user waits "+
+			"for the reply to its request before, so that a rate is kept only where replies take less than %s",
+			p.Slots, sent, wanted, source.Duration(time.Duration(p.Every)))
+	}
+	return list
+}
+
+// maxBehind is the share of their requests that users may be behind with before a note says so.
+const maxBehind = 0.05
 
 // because adds why a session could not go on although its turn was answered.
 func because(why string) string {
