@@ -56,13 +56,16 @@ func repeats(before, rec *Record) string {
 	return ""
 }
 
-// elements returns the elements of a JSON list without white space.
+// elements returns the elements of a JSON list in one form: without white space, members by name.
 func elements(text []byte) (list [][]byte) {
 	c := jsonscan.Strict(text)
 	for c.Enter('['); c.More(']'); {
-		var b bytes.Buffer
-		if json.Compact(&b, c.Value()) == nil {
-			list = append(list, b.Bytes())
+		var v any
+		if json.Unmarshal(c.Value(), &v) != nil {
+			continue
+		}
+		if one, err := json.Marshal(v); err == nil {
+			list = append(list, one)
 		}
 	}
 	return list

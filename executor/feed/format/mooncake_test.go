@@ -147,6 +147,10 @@ func TestHistory(t *testing.T) {
 			turn(a) + turn(strings.ReplaceAll(a, ":", ": ")+","+b+","+a),
 			`file, line 2: its messages begin with those of file, line 1, so the rows of session "s" hold their history`,
 		},
+		"members in another order": {
+			turn(a) + turn(`{"content":"a","role":"user"},`+b),
+			`file, line 2: its messages begin with those of file, line 1, so the rows of session "s" hold their history`,
+		},
 		"blocks": {
 			length(600, "1,2") + length(1100, "1,5,6"),
 			`file, line 2: its hash_ids begin with those of file, line 1, so the rows of session "s" hold their history`,
