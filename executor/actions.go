@@ -50,7 +50,11 @@ func (su *setup) act(ctx context.Context, s *scenario.Stage, a scenario.Action) 
 	if t == nil || t.err != nil {
 		return errors.New("the target is not open")
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
+	limit := t.Plan.Timeout
+	if a.LoadModel != "" { // the server answers when the model is ready
+		limit = max(limit, t.Plan.Ready)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tell := func(what string) {
 		text := su.program.Plan.Mask(fmt.Sprintf("stage %s: %s", s.ID, what))

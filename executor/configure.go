@@ -33,12 +33,15 @@ func (su *setup) configure(ctx context.Context, s *scenario.Stage, t *target, a 
 	k := su.configuredModel(s.ID, t, a.LoadModel)
 	if k == nil {
 		k = &configured{stage: s.ID, target: t, model: a.LoadModel}
-		if err := k.read(ctx, c); err != nil {
+		changed, err := k.read(ctx, c)
+		if changed || err == nil {
+			su.asking.Lock()
+			su.configured = append(su.configured, k)
+			su.asking.Unlock()
+		}
+		if err != nil {
 			return err
 		}
-		su.asking.Lock()
-		su.configured = append(su.configured, k)
-		su.asking.Unlock()
 	}
 	now, err := c.Configure(ctx, a.LoadModel, k.base, a.Config)
 	if err != nil {
@@ -49,20 +52,22 @@ func (su *setup) configure(ctx context.Context, s *scenario.Stage, t *target, a 
 	return nil
 }
 
-// read reads the configuration that a model has. One that is not loaded is loaded for it.
-func (k *configured) read(ctx context.Context, c backends.Configurer) (err error) {
+// read reads the configuration that a model has. One that is not loaded is loaded for it: changed reports
+// whether the server may have done so, also where that is an error.
+func (k *configured) read(ctx context.Context, c backends.Configurer) (changed bool, err error) {
 	if k.own, err = c.Configuration(ctx, k.model); err != nil || k.own.JSON != nil {
 		k.base = k.own
-		return err
+		return false, err
 	}
 	loads, ok := c.(backends.Controller)
 	if !ok {
-		return errors.New("the backend does not load models")
+		return false, errors.New("the backend does not load models")
 	}
-	if err = loads.Load(ctx, k.model); err == nil {
-		k.base, err = c.Configuration(ctx, k.model)
+	if err = loads.Load(ctx, k.model); err != nil {
+		return ctx.Err() != nil, err // without the server's answer it may still be at it
 	}
-	return err
+	k.base, err = c.Configuration(ctx, k.model)
+	return true, err
 }
 
 // configuredModel returns a model that a stage has loaded with a configuration, nil if it has not.
@@ -92,7 +97,7 @@ func (su *setup) restore(ctx context.Context, stage string) (first error) {
 	su.asking.Unlock()
 	for _, k := range slices.Backward(mine) {
 		su.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: loads model %s as it was", stage, k.model)})
-		ctx, cancel := trial.WithGrace(ctx, max(afterLimit, k.target.Plan.Timeout))
+		ctx, cancel := trial.WithGrace(ctx, max(afterLimit, k.target.Plan.Timeout, k.target.Plan.Ready))
 		err := k.target.Conn.(backends.Configurer).Restore(ctx, k.model, k.own, k.uncertain)
 		cancel()
 		su.forget(k.target, k.model)

@@ -139,3 +139,29 @@ func TestModelConfigStays(t *testing.T) {
 		t.Errorf("exit %d: %s", r.ExitCode, n.Reason)
 	}
 }
+
+// TestModelConfigWithoutAnswer: a model that was not loaded, and that the server loads too slowly, is not left there.
+func TestModelConfigWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	behind, err := url.Parse(s.HTTPURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/load") {
+			post(t, s.HTTPURL()+r.URL.Path)
+			<-r.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	post(t, s.HTTPURL()+"/v2/repository/models/identity_fp32/unload")
+	plan := strings.NewReplacer("SPAN", "20 requests", "ready: 0s", "ready: 0s, timeout: 500ms").Replace(configPlan)
+	r := play(t, plan, front.URL, Env{})
+	if err := answers(t.Context(), s, "identity_fp32"); r.ExitCode != 4 || err == nil {
+		t.Errorf("exit %d: %s; a model that was not loaded is there afterwards: %v", r.ExitCode, r.Reason, err)
+	}
+}

@@ -181,7 +181,8 @@ type Memory struct {
 // Action is one step before or after a stage.
 type Action struct {
 	At Place `def:"action" name:"action"`
-	// Loads a model; before a stage also with another configuration.
+	// Loads a model, within the target's `timeout` or `ready`, whichever is longer; before a stage also with
+	// another configuration.
 	// Example: resnet50
 	LoadModel *LoadModel `plan:"load_model" one:"action"`
 	// Unloads a model.
