@@ -2,9 +2,11 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,7 +19,7 @@ import (
 
 // Formats of recorded HTTP requests. Of each the body is a row: the members of its JSON for a target that
 // takes text, but for those that the target decides; else the whole. Requests without a body, and for a
-// target that takes text those to no endpoint of OpenAI's API, are left out.
+// target that takes text those to no endpoint of an API that it speaks, are left out.
 //
 //	har     a browser's or a proxy's HTTP archive: {"log": {"entries": [{"request": …}, …]}}
 //	vegeta  targets of vegeta, with "METHOD URL" in a line, its headers and @BODY-FILE below it, and an empty
@@ -27,13 +29,13 @@ const (
 	Vegeta = "vegeta"
 )
 
-// endpoints are those of OpenAI's API by the ends of their paths.
+// endpoints are those of the APIs of OpenAI and Anthropic by the ends of their paths.
 var endpoints = map[string]string{
 	"/chat/completions": "chat", "/completions": "completions", "/responses": "responses",
-	"/embeddings": "embeddings",
+	"/embeddings": "embeddings", "/messages": "messages",
 }
 
-// Endpoint returns the endpoint of OpenAI's API that a path leads to; "": none.
+// Endpoint returns the endpoint that a path leads to; "": none.
 func Endpoint(path string) string {
 	last := path[max(strings.LastIndexByte(path, '/'), 0):]
 	if last == "/completions" && strings.HasSuffix(path, "/chat/completions") {
@@ -45,10 +47,15 @@ func Endpoint(path string) string {
 // recorded reads the recorded requests of one file.
 type recorded struct {
 	*reader
-	path  string // of the first request that is sent
+	// of the first request that is sent
+	path, query, method string
+
 	taken int
 	left  int    // requests that are left out …
 	first string // … the first of them, and why
+	// of an archive: when entries began, by their number, and the earliest, ns
+	times    map[int]int64
+	earliest int64
 }
 
 // recordedRequest is one recorded request.
@@ -65,16 +72,21 @@ func (s *recorded) take(rec Record, q recordedRequest) error {
 		return errors.New("it has no URL with a path") // which may hold secrets, so it is not shown
 	case len(q.body) == 0:
 		return s.leave(&rec, q, "has no body")
-	case !s.whole && Endpoint(at.Path) == "":
-		return s.leave(&rec, q, "is for no endpoint of OpenAI's API")
+	case !s.whole && (Endpoint(at.Path) == "" || q.method != http.MethodPost):
+		return s.leave(&rec, q, "is for no endpoint that takes text")
 	case s.taken > 0 && s.path != at.Path:
 		return fmt.Errorf("it goes to %s, and those before it to %s: a target has one path, so split the file",
 			at.Path, s.path)
+	case s.taken > 0 && s.query != at.RawQuery: // which may hold secrets
+		return errors.New("its URL has another query than those before it: a target has one, so split the file")
+	case s.taken > 0 && s.method != q.method:
+		return fmt.Errorf("it is a %s, and those before it are each a %s: a target has one method, so split the file",
+			q.method, s.method)
 	}
 	if err := s.room(); err != nil {
 		return err
 	}
-	s.path, rec.Path = at.Path, at.Path
+	s.path, rec.Path, s.query, s.method = at.Path, at.Path, at.RawQuery, q.method
 	if s.taken++; s.whole {
 		rec.Body, rec.Type, rec.Path = q.body, q.kind, ""
 		s.Records = append(s.Records, rec)
@@ -132,19 +144,30 @@ func (r *reader) readHAR(data []byte) error {
 		}
 		return errors.New(`there are no requests in this file: an HTTP archive is {"log": {"entries": [entry, …]}}`)
 	}
-	var begin time.Time
-	number := 0
+	number, first := 0, len(r.Records)
 	for c.Enter('['); c.More(']'); number++ {
-		s.entry(&c, number, &begin)
+		s.entry(&c, number)
 	}
 	if err := c.Mistake(); err != nil {
 		return err
 	}
+	s.order(r.Records[first:])
 	return s.end()
 }
 
-// entry reads an entry of an HTTP archive. Its time is that since the first.
-func (s *recorded) entry(c *jsonscan.Scanner, number int, begin *time.Time) {
+// order sets the times of the rows of an archive, since its earliest entry, and orders them: an archive may
+// hold its entries in any order (HAR 1.2, "entries").
+func (s *recorded) order(rows []Record) {
+	slices.SortStableFunc(rows, func(a, b Record) int { return cmp.Compare(s.times[a.Number], s.times[b.Number]) })
+	for i := range rows {
+		if at, ok := s.times[rows[i].Number]; ok {
+			rows[i].Timestamp = strconv.AppendFloat(nil, float64(at-s.earliest)/float64(time.Millisecond), 'f', -1, 64)
+		}
+	}
+}
+
+// entry reads an entry of an HTTP archive.
+func (s *recorded) entry(c *jsonscan.Scanner, number int) {
 	rec := Record{From: s.from, Stream: -1, Number: number}
 	var q recordedRequest
 	for c.Enter('{'); c.More('}'); {
@@ -154,10 +177,10 @@ func (s *recorded) entry(c *jsonscan.Scanner, number int, begin *time.Time) {
 			if err != nil && c.OK() {
 				c.Fail("startedDateTime must be a time such as 2025-01-31T10:00:00.000Z")
 			}
-			if begin.IsZero() {
-				*begin = at
+			if s.times == nil {
+				s.times, s.earliest = map[int]int64{}, at.UnixNano()
 			}
-			rec.Timestamp = strconv.AppendFloat(nil, float64(at.Sub(*begin))/float64(time.Millisecond), 'f', -1, 64)
+			s.times[number], s.earliest = at.UnixNano(), min(s.earliest, at.UnixNano())
 		case "request":
 			q = harRequest(c)
 		default:
@@ -263,7 +286,7 @@ func (s *recorded) vegetaText(data []byte) error {
 			if q.body, err = s.beside(s.from, strings.TrimSpace(line[1:])); err == nil {
 				q.kind = MediaType(line)
 			}
-		case two && method == strings.ToUpper(method) && strings.Contains(target, "/"):
+		case two && method == strings.ToUpper(method) && !strings.HasSuffix(method, ":") && strings.Contains(target, "/"):
 			if err = flush(); err == nil {
 				q, at = recordedRequest{method: method, url: strings.TrimSpace(target)}, number
 			}

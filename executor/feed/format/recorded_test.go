@@ -35,10 +35,15 @@ func TestHAR(t *testing.T) {
 	if len(r.Diags) != 1 || r.Diags[0].Summary != left {
 		t.Errorf("%v", r.Diags)
 	}
+	r, err = readText(HAR, "", archive("02 "+ask+"\n01 "+ask+"\n01 "+strings.Replace(ask, "POST", "PUT", 1)))
+	want = "1 /api/v1/chat/completions 0 messages=[{}] seed=1\n0 /api/v1/chat/completions 1000 messages=[{}] seed=1"
+	if got := show(r); err != nil || got != want {
+		t.Errorf("in another order: %v\n got %s\nwant %s", err, got, want)
+	}
 	for _, c := range []unreadable{
 		{`there are no requests in this file: an HTTP archive is {"log": {"entries": [entry, …]}}`, `{"log":{}}`},
 		{"there are no requests in this file", `{"log":{"entries":[]}}`},
-		{"no request can be sent: file, entry 0, which is for no endpoint of OpenAI's API: POST", archive("00 POST https://h/log {}")},
+		{"no request can be sent: file, entry 0, which is for no endpoint that takes text: POST", archive("00 POST https://h/log {}")},
 		{`line 2, column 123: it has no URL with a path`, archive("00 " + ask + "\n01 GET mailto:x")},
 		{`line 1, column 239: its body: `, archive("00 POST https://h/v1/embeddings {")},
 		{
@@ -64,10 +69,10 @@ func TestVegeta(t *testing.T) {
 		r.from, r.whole = &Origin{Name: "file", dir: dir}, whole
 		return r, r.parse("file", []byte(text))
 	}
-	const lines = "# all\nPOST http://h/v1/completions\nX-A: b c\n@a.json\n\nGET http://h/v1/models\nPOST http://h/v1/completions\n@a.json"
+	const lines = "# all\nPOST http://h/v1/completions\nX-A: b c\nX-FROM: a/b\n@a.json\n\nGET http://h/v1/models\nPOST http://h/v1/completions\n@a.json"
 	const rows = `{"method":"POST","url":"http://h/v1/completions","body":"eyJwcm9tcHQiOiJhIn0=","header":{"X":["y"]}}`
 	for text, want := range map[string]string{
-		lines:                "2 /v1/completions prompt=\"a\"\n7 /v1/completions prompt=\"a\"",
+		lines:                "2 /v1/completions prompt=\"a\"\n8 /v1/completions prompt=\"a\"",
 		rows + "\n\n" + rows: "1 /v1/completions prompt=\"a\"\n3 /v1/completions prompt=\"a\"",
 	} {
 		if r, err := read(text, false); err != nil || show(r) != want {
@@ -77,6 +82,14 @@ func TestVegeta(t *testing.T) {
 	r, err := read(lines, true)
 	if err != nil || len(r.Records) != 2 || string(r.Records[1].Body) != `{"model":"x","prompt":"a"}` || r.Records[1].Type != mediaJSON {
 		t.Errorf("whole: %v %+v", err, r.Records)
+	}
+	for text, want := range map[string]string{
+		"POST http://h/a\n@a.json\n\nPUT http://h/a\n@a.json":          "line 4: it is a PUT, and those before it are each a POST",
+		"POST http://h/a?k=1\n@a.json\n\nPOST http://h/a?k=2\n@a.json": "line 4: its URL has another query",
+	} {
+		if _, err := read(text, true); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
+		}
 	}
 	for _, c := range []unreadable{
 		{"there are no requests in this file", "\n# none\n"},
