@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,6 +74,8 @@ func (a *app) compare(args []string, f compareFlags) error {
 	switch {
 	case f.config != "" && len(args) > 0:
 		return errors.New("--config names the files to compare: leave RESULT out")
+	case f.config != "" && len(f.names) > 0:
+		return errors.New("--config names the runs: edit `names` of its figures, and leave --names out")
 	case f.config != "":
 		return a.compareAgain(f)
 	case len(args) == 0:
@@ -167,7 +168,7 @@ func (a *app) compareAgain(f compareFlags) error {
 		if err != nil {
 			return err
 		}
-		for i, name := range slices.Concat(x.Names, f.names) {
+		for i, name := range x.Names {
 			if i < len(runs) {
 				runs[i].Name = name
 			}

@@ -65,8 +65,14 @@ func ReadConfig(file string, data []byte) ([]Figure, source.Diagnostics) {
 		return nil, c.diags
 	}
 	var figures []Figure
+	files := map[string]string{} // keys of figures
 	for _, e := range root.Entries {
-		figures = append(figures, c.figure(e))
+		f := c.figure(e)
+		if other, twice := files[f.FileName()]; twice && f.Title != "" {
+			c.report("invalid-value", e.Value, fmt.Sprintf("%s: its file would be that of %s", e.Key, other),
+				"give each figure a title of its own")
+		}
+		figures, files[f.FileName()] = append(figures, f), e.Key
 	}
 	if c.diags.HasErrors() {
 		return nil, c.diags.Sorted()

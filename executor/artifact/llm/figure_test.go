@@ -170,7 +170,7 @@ d: 5
 	text := diags.Error()
 	for _, want := range []string{
 		"config.yaml:1:4", `unknown type "pie"`, `y_metric: unknown metric "latency"`, `width: "wide" is no whole number`,
-		`unknown key "tittle"`, "c: paths: no file to draw", "d: a figure is a map",
+		`unknown key "tittle"`, "c: paths: no file to draw", "b: its file would be that of a", "d: a figure is a map",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
