@@ -67,7 +67,7 @@ func newReadings(m *measured, o *observer, cpus float64) (r *Readings, notes fin
 		use: o.use(cpus), server: o.serverSlices(m.total.Slices, m.total.From),
 	}
 	var more findings
-	r.scrapes, notes = o.scraped(m.total.From, m.reported)
+	r.scrapes, notes = o.scraped(m.total.From, m.reported, m.reported.To == m.total.To-m.total.From)
 	r.began, r.ended, more = o.counters(m.total.From, m.reported, m.end.accepted != nil)
 	return r, append(notes, more...)
 }

@@ -126,8 +126,9 @@ func (x *scraping) take(ctx context.Context, clock backends.Clock) {
 	}
 }
 
-// scraped returns the readings in a span of a hold that began at hold, and notes about failures.
-func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
+// scraped returns the readings in a span of a hold that began at hold, and notes about failures. ends: the
+// span ends with hold.
+func (o *observer) scraped(hold int64, span measure.Span, ends bool) (list []result.Scrape, notes findings) {
 	for _, x := range o.scrapings {
 		name, every := x.Target.Name, x.Target.Metrics.Every
 		if x.failed > 0 {
@@ -141,13 +142,14 @@ func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape,
 				"the metrics endpoint of target %s took up to %v to answer, and is to be read "+
 					"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
 		}
-		list = append(list, x.result(hold, span, o.warm() || span.From > 0))
+		list = append(list, x.result(hold, span, o.warm() || span.From > 0, ends))
 	}
 	return list, notes
 }
 
-// result returns what is stored of the readings in a span of hold. warm: requests were sent before it.
-func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrape {
+// result returns what is stored of the readings in a span of hold. warm: requests were sent before it; ends:
+// none was sent after it.
+func (x *scraping) result(hold int64, span measure.Span, warm, ends bool) result.Scrape {
 	edge := result.ScrapeEdge{From: seconds(span.From), To: seconds(span.To)}
 	out := result.Scrape{
 		Target: x.Target.Name, URL: observe.ShownURL(x.URL), Missing: x.missed, At: []float64{},
@@ -155,7 +157,7 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 	}
 	index := map[string]int{}
 	slices.SortFunc(x.taken, func(a, b scraped) int { return cmp.Compare(a.at, b.at) })
-	inside, before, after := x.within(hold, span, warm)
+	inside, before, after := x.within(hold, span, warm, ends)
 	if x.failed > 0 && !x.covers(inside, hold+span.From, hold+span.To) {
 		out.Unread = x.failed
 	}
@@ -194,21 +196,27 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 
 // within returns the readings of a span of hold, and whether the first and the last of them lie outside: they
 // tell what counters were at its edges. Where nothing was sent before the span, the reading before it is that
-// of its start; the last of all is asked for when hold ends, and is that of its end.
-func (x *scraping) within(hold int64, span measure.Span, warm bool) (list []scraped, before, after bool) {
+// of its start. The last of all is asked for when hold ends, and is that of its end; one before it whose
+// answer came only then may be of any time in between.
+func (x *scraping) within(
+	hold int64, span measure.Span, warm, ends bool,
+) (list []scraped, before, after bool) {
 	const late = int64(scrapeLimit)
 	from, to := hold+span.From, hold+span.To
 	first := sort.Search(len(x.taken), func(i int) bool { return x.taken[i].at >= from })
 	next := sort.Search(len(x.taken), func(i int) bool { return x.taken[i].at > to })
-	if next < len(x.taken) {
-		after = next < len(x.taken)-1 || x.taken[next].at > to+late
-		next++
+	begin := max(first-1, 0)
+	list = slices.Clone(x.taken[begin:next])
+	if last := len(x.taken) - 1; next <= last {
+		if ends {
+			next = last
+		}
+		list, after = append(list, x.taken[next]), next < last || x.taken[next].at > to+late
 	}
 	if first > 0 {
-		first--
-		before = warm && (next-first > 2 || x.taken[first].at >= hold)
+		before = warm && (len(list) > 2 || list[0].at >= hold)
 	}
-	return x.taken[first:next], before, after
+	return list, before, after
 }
 
 // covers reports whether there are readings of both ends of a span: the last one is asked for when
