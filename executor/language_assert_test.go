@@ -98,7 +98,6 @@ stages: [{id: s, load: {concurrency: 1}, for: `+c.span+`, assert: [`+c.that+`]}]
 func whole(t *testing.T, text, url string) *result.Result {
 	t.Helper()
 	p := compile(t, text, url)
-	p.Later = nil
 	r, diags := Run(context.Background(), p, Env{})
 	if diags.HasErrors() {
 		t.Fatal(diags)

@@ -12,7 +12,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
-	"github.com/sluice-bench/sluice/schema"
 )
 
 // plan makes the plain Plan of a raw plan without mistakes whose defaults are filled in.
@@ -56,7 +55,6 @@ func (r *reading) plan() *Plan {
 		stage.Needs, stage.Group = needs[i], groups[s.Group]
 		p.Stages = append(p.Stages, stage)
 	}
-	p.Later = r.later.Sorted()
 	p.Resolved, p.Origins = r.resolvedTree(p.Name)
 	p.Overlays = r.Overlays()
 	p.Fingerprint = r.fingerprint()
@@ -242,26 +240,16 @@ func (b *builder) dataset(name string, d *language.Dataset) *Dataset {
 	return ds
 }
 
-// format is the form of a dataset's files, as written. A file whose extension names a form that
-// cannot be read yet is noted.
+// format is the form of a dataset's files, as written, or that of the first whose extension alone names one.
 func (b *builder) format(d *language.Dataset) string {
 	if d.Format != nil {
 		return d.Format.V
 	}
 	for _, f := range d.File.All() {
-		format := map[string]string{
-			".textproto": "textproto", ".pbtxt": "textproto",
-		}[strings.ToLower(filepath.Ext(string(f.V)))]
-		if format == "" {
-			continue
+		switch strings.ToLower(filepath.Ext(string(f.V))) {
+		case ".textproto", ".pbtxt":
+			return "textproto"
 		}
-		if key, ok := schema.Lookup("data.format"); ok && !slices.Contains(key.Allowed, format) {
-			b.later = append(b.later, source.Errorf(source.CodeNotBuilt,
-				"this version cannot read `%s` files yet", format).
-				Among("", key.Allowed).
-				AtKey(f.At.Path, f.At.Pos(), f.At.Node.Text))
-		}
-		return format
 	}
 	return ""
 }

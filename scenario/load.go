@@ -49,8 +49,7 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 // reading is one plan on its way from a document to a Plan.
 type reading struct {
 	*layer.Document
-	raw   *language.Plan
-	later source.Diagnostics // what cannot be run that the schema cannot see
+	raw *language.Plan
 }
 
 func (r *reading) read() *Plan {
@@ -68,9 +67,6 @@ func (r *reading) read() *Plan {
 	if !r.Diags.HasErrors() { // a mistake may hide the place that uses a variable
 		r.Diags = append(r.Diags, r.Vars.Unused()...)
 		r.Diags = append(r.Diags, r.Subs.Idle...)
-	}
-	if r.Diags.HasErrors() {
-		r.Diags = append(r.Diags, r.later...)
 	}
 	r.tidy()
 	if r.Diags.HasErrors() {
@@ -113,11 +109,7 @@ func (r *reading) shape() source.Diagnostics {
 		whole.Entries = append(slices.Clone(whole.Entries),
 			source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
 	}
-	found, later := schema.Check(&whole)
-	found, r.later = nested(found), later
-	for i := range r.later {
-		r.later[i].Path = r.Subs.InPlan(r.later[i].Path)
-	}
+	found := nested(schema.Check(&whole))
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
 	for i, d := range found {
@@ -138,13 +130,4 @@ func (r *reading) tidy() {
 		d.Hidden = d.Hidden || r.Overrides.MayBeSecret(*d)
 	}
 	r.Diags = conceal(all.Sorted(), secretsOf(r.Vars), r.TextOf)
-}
-
-// Built keeps those of some names that this version can run: keys of the map at a path of the schema,
-// or words of the key there.
-func Built(path string, names []string) []string {
-	p, _ := schema.Lookup(path)
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return !slices.Contains(p.Keys, name) && !slices.Contains(p.Allowed, name)
-	})
 }

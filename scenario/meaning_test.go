@@ -223,24 +223,3 @@ func TestLoadFile(t *testing.T) {
 		t.Error("a folder was read as a plan")
 	}
 }
-
-// TestLater: what cannot be run is in the plan, once for each place; what is written and is the
-// default anyway is not.
-func TestLater(t *testing.T) {
-	for name, want := range map[string]string{
-		"example-smoke.yaml": "", "example-quick-start.yaml": "", "release-gate.yaml": "",
-		"example-gap-gpt2.yaml": "",
-	} {
-		plan, ds := readPlanFile(t, "../testdata/plans/valid/"+name).parse()
-		if plan == nil {
-			t.Fatalf("%s is refused:\n%v", name, ds)
-		}
-		var got []string
-		for _, d := range plan.Later {
-			got = append(got, fmt.Sprintf("%d:%d", d.Pos.Line, d.Pos.Column))
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: cannot run %v, want %s", name, plan.Later, want)
-		}
-	}
-}

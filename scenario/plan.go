@@ -62,9 +62,6 @@ type Plan struct {
 	Overlays []string
 	// Origins say where each value of Resolved comes from, in the order of the language.
 	Origins []Origin
-	// Later are the parts of the language that this plan uses and this version cannot run yet. The
-	// program refuses a plan that has some; tests of the language read plans without running them.
-	Later source.Diagnostics
 	// Source is the plan's tree after --set and before variables: positions for diagnostics that come
 	// later.
 	Source *source.Node

@@ -75,7 +75,6 @@ func TestResolvedIsThePlan(t *testing.T) {
 func dump(p *Plan) string {
 	shallow := *p
 	shallow.Source, shallow.Resolved, shallow.Warnings, shallow.Fingerprint = nil, nil, nil, ""
-	shallow.Later = nil // see TestLater
 	shallow.File, shallow.Dir = "", ""
 	shallow.Origins = nil
 	for _, o := range p.Origins {

@@ -141,11 +141,11 @@ type walker struct{ found []place }
 // schema visits all properties that a value at path can have. refs are the definitions on the way, so
 // that one that holds itself ends.
 func (w *walker) schema(s *source.Node, path, refs []string) {
-	if s == nil || s.Kind != source.Map || isUnbuilt(s) {
+	if s == nil || s.Kind != source.Map {
 		return
 	}
 	for _, e := range entries(s.Get("properties")) {
-		if (s == tree() || s.Get("title") != nil) && !isUnbuilt(e.Value) { // not those in conditions
+		if s == tree() || s.Get("title") != nil { // not those in conditions
 			w.property(s, e, path, refs)
 		}
 	}
@@ -207,18 +207,12 @@ func property(owner *source.Node, key string) (Property, bool) {
 	return p, true
 }
 
-// isUnbuilt reports whether a value cannot be run by this version, whatever it is.
-func isUnbuilt(s *source.Node) bool {
-	later := s.Get(notBuilt)
-	return later != nil && later.Kind == source.Scalar
-}
-
 // words finds the closed set of words of a value, of the scalar form of it, or of its items.
 func words(n *source.Node, p *Property) {
 	if n == nil || n.Kind != source.Map {
 		return
 	}
-	p.Allowed = append(p.Allowed, built(n)...)
+	p.Allowed = append(p.Allowed, allowed(n)...)
 	words(n.Get("items"), p)
 	if forms := n.Get("allOf"); forms != nil {
 		for _, f := range forms.Items {

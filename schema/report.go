@@ -16,11 +16,10 @@ type reporter struct {
 	found source.Diagnostics
 	seen  map[string]bool // by place of the text: what an alias repeats is reported once
 	meant map[string]bool // pointers of keys that are missing because they are misspelled
-	later map[string]bool // pointers of values that cannot be run yet; nothing under them is listed
 }
 
 func newReporter(root *source.Node) *reporter {
-	return &reporter{root: root, seen: map[string]bool{}, meant: map[string]bool{}, later: map[string]bool{}}
+	return &reporter{root: root, seen: map[string]bool{}, meant: map[string]bool{}}
 }
 
 // maxFound limits the mistakes that are listed: enough for any person, and a bound for what a broken file
@@ -31,12 +30,6 @@ func (r *reporter) collect(all []violation) {
 	slices.SortFunc(all, func(a, b violation) int {
 		return cmp.Or(slices.Compare(a.at, b.at), slices.Compare(a.rule, b.rule))
 	})
-	for _, v := range all {
-		if v.keyword() == notBuilt {
-			r.later[v.path()] = true
-		}
-	}
-	all = slices.DeleteFunc(all, r.hidden)
 	cut := len(all) > maxFound
 	all = all[:min(len(all), maxFound)]
 	for i := range all {
@@ -64,7 +57,7 @@ func (r *reporter) misspelled(all []violation) {
 			continue
 		}
 		properties := v.schema.Get("properties")
-		keys := builtKeys(properties)
+		keys := keysOf(properties)
 		for i, e := range entries(v.node) {
 			if i > maxFound || properties.Get(e.Key) != nil {
 				continue
@@ -97,25 +90,12 @@ func last(tokens []string) string {
 
 func (r *reporter) at(tokens []string) *source.Node { return r.root.At(source.JoinPointer(tokens...)) }
 
-// hidden reports whether v is about something inside a value that is not built yet, or about that
-// value itself.
-func (r *reporter) hidden(v violation) bool {
-	for n := range len(v.at) + 1 {
-		if r.later[source.JoinPointer(v.at[:n]...)] && (n < len(v.at) || v.keyword() != notBuilt) {
-			return true
-		}
-	}
-	return false
-}
-
 func (r *reporter) report(v violation) {
 	switch {
 	case v.keyword() == "additionalProperties":
 		r.unknownKeys(v)
 	case v.keyword() == "required":
 		r.missingKeys(v)
-	case v.keyword() == notBuilt:
-		r.notBuilt(v)
 	case slices.Contains(v.rule, "propertyNames"):
 		pos, width := r.keyPlace(v.at)
 		r.add(source.Errorf("bad-name", "`%s` cannot be a name here", last(v.at)).Help(
@@ -147,7 +127,7 @@ func (r *reporter) add(d source.Diagnostic, about *source.Node) {
 
 func (r *reporter) unknownKeys(v violation) {
 	properties := v.schema.Get("properties")
-	all := builtKeys(properties)
+	all := keysOf(properties)
 	for _, e := range entries(v.node) {
 		if len(r.found) > maxFound {
 			return
@@ -191,13 +171,11 @@ func (r *reporter) meantKey(d *source.Diagnostic, v violation, e source.Entry, a
 	}
 }
 
-// builtKeys are the keys of a map that this version can run.
-func builtKeys(properties *source.Node) []string {
+// keysOf are the keys of a map.
+func keysOf(properties *source.Node) []string {
 	var keys []string
 	for _, p := range entries(properties) {
-		if !isUnbuilt(p.Value) {
-			keys = append(keys, p.Key)
-		}
+		keys = append(keys, p.Key)
 	}
 	return keys
 }
@@ -279,18 +257,4 @@ func (r *reporter) valuePlace(v violation) (source.Pos, int) {
 	default:
 		return n.Pos, language.WidthOf(n, n)
 	}
-}
-
-func (r *reporter) notBuilt(v violation) {
-	pos, width := r.keyPlace(v.at)
-	d := source.Errorf(source.CodeNotBuilt, "this version cannot run `%s` yet", last(v.at))
-	switch {
-	case v.schema.Get(notBuilt).Kind == source.List:
-		pos, width = r.valuePlace(v)
-		d = source.Errorf(source.CodeNotBuilt, "this version cannot run `%s` yet", v.node.Text).
-			Among("", built(v.schema))
-	case len(v.rule) < 3 || v.rule[len(v.rule)-3] != "properties":
-		d.Summary = fmt.Sprintf("this version cannot run this form of `%s` yet", last(v.at))
-	}
-	r.add(d.At(v.path(), pos, width), v.node)
 }

@@ -22,8 +22,7 @@ import (
 //go:embed plan.schema.json
 var planText []byte
 
-// The schema of the whole plan language (JSON Schema 2020-12). The keyword notBuilt marks what this
-// version cannot run: it is true, or a list of words.
+// The schema of plans without what helps editors alone: diagnostics and explain read it.
 //
 //go:embed language.json
 var languageText []byte
@@ -37,7 +36,7 @@ var profilesText []byte
 //go:embed result.schema.json
 var resultText []byte
 
-// Plan is the schema of the plans that this version can run (JSON Schema 2020-12).
+// Plan is the schema of plans (JSON Schema 2020-12), in the form for editors.
 func Plan() []byte { return slices.Clone(planText) }
 
 // IsPlan reports whether text is a schema of plans, of this version or of another.
@@ -77,7 +76,6 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, errors.New("references outside are not followed: " + url)
 	}
-	c.RegisterExtension(notBuilt, nil, laterCompiler{})
 	if err := c.AddResource(url, strings.NewReader(string(text))); err != nil {
 		return nil, fmt.Errorf("read schema %s: %w", url, err)
 	}
@@ -86,33 +84,4 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("compile schema %s: %w", url, err)
 	}
 	return s, nil
-}
-
-// notBuilt is a keyword of ours: true on what this version cannot run, or a list of the words that
-// it cannot.
-const notBuilt = "notBuilt"
-
-type laterCompiler struct{}
-
-// Compile implements jsonschema.ExtCompiler.
-func (laterCompiler) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonschema.ExtSchema, error) {
-	if mark, ok := m[notBuilt]; ok {
-		return later{mark}, nil
-	}
-	return nil, nil //nolint:nilnil // what the interface asks for
-}
-
-type later struct{ mark any }
-
-// Validate implements jsonschema.ExtSchema: it notes what is not built yet, for Check. A word is the
-// value itself, or its unit (`3 sessions`).
-func (l later) Validate(ctx jsonschema.ValidationContext, v any) error {
-	words, _ := l.mark.([]any)
-	text, _ := v.(string)
-	_, unit, _ := strings.Cut(text, " ")
-	if l.mark == true || slices.Contains(words, v) ||
-		slices.Contains(words, any(strings.TrimLeft(unit, " "))) {
-		return ctx.Error(notBuilt, "not built yet")
-	}
-	return nil
 }

@@ -16,7 +16,7 @@ import (
 // keywords are those that our schemas may use; a misspelled one would say nothing.
 var keywords = strings.Fields(`$schema $id $comment $defs $ref title description default examples type enum const pattern
 	properties additionalProperties propertyNames required minProperties items minItems maxItems minimum maximum exclusiveMinimum
-	allOf anyOf if then else not format notBuilt errorMessage patternErrorMessage defaultSnippets`)
+	allOf anyOf if then else not format errorMessage patternErrorMessage defaultSnippets`)
 
 func decoded(t *testing.T, data []byte) map[string]any {
 	t.Helper()
@@ -109,7 +109,7 @@ func TestEveryPropertyHasAnExampleThatIsValid(t *testing.T) {
 func examplesOf(t *testing.T, text []byte) {
 	t.Helper()
 	root := decoded(t, text)
-	c := jsonschema.NewCompiler() // without our keyword: examples of what is not built must be right too
+	c := jsonschema.NewCompiler()
 	c.AssertFormat = true
 	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("load %s", url) }
 	if err := c.AddResource(planURL, bytes.NewReader(text)); err != nil {
@@ -215,19 +215,5 @@ func TestFormatsAreChecked(t *testing.T) {
 	}
 	if s.Validate("yesterday") == nil || s.Validate("2026-11-28T00:00:00Z") != nil {
 		t.Error("format says nothing")
-	}
-}
-
-func TestNotBuiltKeyword(t *testing.T) {
-	s, err := compile("https://example.com/s.json", []byte(`{"notBuilt": ["sessions", "html"]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for v, wrong := range map[any]bool{
-		"html": true, "3 sessions": true, "sessions": true, "json": false, "html 3": false, "": false, 3: false,
-	} {
-		if got := s.Validate(v) != nil; got != wrong {
-			t.Errorf("%v: refused is %v", v, got)
-		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,50 +16,29 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Check says what is wrong with the shape of a plan: every mistake once, at its place, sorted. later
-// is what the plan uses of the language that this version cannot run, one for each place; it is
-// complete where there are no mistakes. root is the plan after variables. What changes nothing is left
-// out of later: a value that is the default anyway, a stage that never runs, a profile, and defaults,
-// which count where they were merged.
-func Check(root *source.Node) (mistakes, later source.Diagnostics) {
+// Check says what is wrong with the shape of a plan: every mistake once, at its place, sorted. root is the
+// plan after variables.
+func Check(root *source.Node) source.Diagnostics {
 	if root == nil {
-		return nil, nil
+		return nil
 	}
-	leaves, err := checkPlan(root)
+	found, err := checkPlan(root)
 	if err != nil {
 		d := source.Errorf("not-checked", "the plan could not be checked against its schema").
 			Help(err.Error())
-		return source.Diagnostics{d.At("", root.Pos, 0)}, nil
+		return source.Diagnostics{d.At("", root.Pos, 0)}
 	}
-	return split(root, leaves)
+	return reported(root, found)
 }
 
-// split tells what is wrong from what cannot be run.
-func split(root *source.Node, found []violation) (mistakes, later source.Diagnostics) {
+// reported makes diagnostics of what the validator found.
+func reported(root *source.Node, found []violation) source.Diagnostics {
 	if len(found) == 0 {
-		return nil, nil
+		return nil
 	}
-	marked := newReporter(root)
-	marked.collect(slices.DeleteFunc(slices.Clone(found),
-		func(v violation) bool { return !v.isLater() || marked.idle(v) }))
-	wrong := newReporter(root)
-	wrong.collect(slices.DeleteFunc(found, violation.isLater))
-	return wrong.found.Sorted(), marked.found.Sorted()
-}
-
-// idle reports whether what is marked at v has no effect on a run.
-func (r *reporter) idle(v violation) bool {
-	if len(v.at) > 1 && (v.at[0] == "profiles" || v.at[0] == "defaults") {
-		return true
-	}
-	for n := range len(v.at) {
-		if when := r.at(v.at[:n]).Get("when"); n > 1 && when != nil && when.Text == "never" {
-			return true
-		}
-	}
-	r.find(&v)
-	usual := v.schema.Get("default")
-	return usual != nil && reflect.DeepEqual(usual.JSON(), v.node.JSON())
+	r := newReporter(root)
+	r.collect(found)
+	return r.found.Sorted()
 }
 
 // checkPlan runs the validator over a plan, and over its profiles if it has some.
@@ -111,8 +89,6 @@ type violation struct {
 }
 
 func (v violation) keyword() string { return last(v.rule) }
-
-func (v violation) isLater() bool { return v.keyword() == notBuilt }
 
 // path points to the value, or to keys below it.
 func (v violation) path(keys ...string) string {

@@ -50,7 +50,7 @@ func plans(t *testing.T, pattern string) map[string]string {
 
 func TestValidPlans(t *testing.T) {
 	for name, text := range plans(t, "testdata/valid/*.yaml") {
-		if ds := mistakes(parse(t, name, text)); len(ds) > 0 {
+		if ds := Check(parse(t, name, text)); len(ds) > 0 {
 			t.Errorf("%s: %v", name, ds)
 		}
 	}
@@ -76,7 +76,7 @@ func TestInvalidPlans(t *testing.T) {
 			if strings.HasPrefix(text, "# A comment #!") {
 				text = "#" + text[strings.Index(text, "\n"):]
 			}
-			ds := mistakes(parse(t, name, text))
+			ds := Check(parse(t, name, text))
 			byLine := map[int][]string{}
 			for _, d := range ds {
 				byLine[d.Pos.Line] = append(byLine[d.Pos.Line], d.Code)
@@ -119,25 +119,6 @@ func golden(t *testing.T, file string, ds source.Diagnostics, name, text string)
 	}
 }
 
-// What cannot be run is right all the same, and listed where it stands.
-func TestLater(t *testing.T) {
-	for name, text := range plans(t, "testdata/later/*.yaml") {
-		root := parse(t, name, text)
-		wrong, ds := Check(root)
-		if len(wrong) > 0 {
-			t.Errorf("%s: %v", name, wrong)
-		}
-		var got []string
-		for _, d := range ds {
-			got = append(got, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))
-		}
-		if diff := cmp.Diff(expected(text), got); diff != "" {
-			t.Errorf("%s: codes by line (-want +got):\n%s", name, diff)
-		}
-		golden(t, strings.TrimSuffix(name, ".yaml")+".txt", ds, name, text)
-	}
-}
-
 // The copy that plans are checked with must say what the schema of the language says.
 func TestPrunedSchemaSaysTheSame(t *testing.T) {
 	whole := sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, languageText) })
@@ -148,18 +129,13 @@ func TestPrunedSchemaSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantWrong, wantLater := split(root, leaves)
-		gotWrong, gotLater := Check(root)
-		if diff := cmp.Diff(wantWrong, gotWrong); diff != "" {
+		if diff := cmp.Diff(reported(root, leaves), Check(root)); diff != "" {
 			t.Errorf("%s (-whole +pruned):\n%s", name, diff)
-		}
-		if diff := cmp.Diff(wantLater, gotLater); diff != "" {
-			t.Errorf("%s: later (-whole +pruned):\n%s", name, diff)
 		}
 	}
 }
 
-// TestPublishedSchema: editors accept what this version can run, and mark the rest. A plan that
+// TestPublishedSchema: editors accept what the program accepts. A plan that
 // extends another is accepted although it is not whole.
 func TestPublishedSchema(t *testing.T) {
 	published, err := compile(planURL, planText)
@@ -171,16 +147,10 @@ func TestPublishedSchema(t *testing.T) {
 	accepted := 0
 	for name, text := range texts {
 		root := parse(t, name, text)
-		wrong, later := Check(root)
+		wrong := Check(root)
 		err := published.Validate(root.JSON())
-		if refused := len(wrong)+len(later) > 0 && root.Get("extends") == nil; refused != (err != nil) {
-			t.Errorf("%s: %d mistakes, %d things that are not built, and the published schema says %v",
-				name, len(wrong), len(later), err)
-		}
-		for _, d := range later {
-			if parent := root.At(d.Path); parent == nil {
-				t.Errorf("%s: %s leads nowhere", name, d.Path)
-			}
+		if refused := len(wrong) > 0 && root.Get("extends") == nil; refused != (err != nil) {
+			t.Errorf("%s: %d mistakes, and the published schema says %v", name, len(wrong), err)
 		}
 		if err == nil {
 			accepted++
@@ -222,19 +192,13 @@ func TestPublishedSchemaRefuses(t *testing.T) {
 func TestValidateIsStable(t *testing.T) {
 	for name, text := range plans(t, "testdata/invalid/*.yaml") {
 		root := parse(t, name, text)
-		first := mistakes(root)
+		first := Check(root)
 		for range 20 {
-			if diff := cmp.Diff(first, mistakes(root)); diff != "" {
+			if diff := cmp.Diff(first, Check(root)); diff != "" {
 				t.Fatalf("%s: another run says other things:\n%s", name, diff)
 			}
 		}
 	}
-}
-
-// mistakes are those of a plan.
-func mistakes(root *source.Node) source.Diagnostics {
-	wrong, _ := Check(root)
-	return wrong
 }
 
 const head = "version: 1\ntarget: {backend: kserve, url: u}\nstages: [{id: a, load: {concurrency: 1}}]\n"
@@ -275,7 +239,7 @@ func TestPlaces(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, d := range mistakes(parse(t, "p", test.text)) {
+			for _, d := range Check(parse(t, "p", test.text)) {
 				if strings.HasPrefix(test.name, "missing in the root") && len(got) == 1 {
 					break
 				}
@@ -291,7 +255,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestAllowedAndNearest(t *testing.T) {
-	ds := mistakes(parse(t, "p",
+	ds := Check(parse(t, "p",
 		head+"output: {formats: [jsn]}\ndefaults: {max_flight: 1, load: {max_inflight: 1, overflow: waiit}}\n"))
 	want := map[string]string{
 		"/output/formats/0": "json", "/defaults/load/max_inflight": "max_in_flight",
@@ -330,7 +294,7 @@ func TestValidatorPanicsAreContained(t *testing.T) {
 	if _, err := check(planSchema, map[string]any{"seed": []string{"not JSON"}}); err == nil {
 		t.Fatal("what is no JSON was accepted")
 	}
-	if mistakes(nil) != nil {
+	if Check(nil) != nil {
 		t.Error("nothing has mistakes")
 	}
 }
@@ -342,7 +306,7 @@ func TestEndlessMistakesAreCut(t *testing.T) {
 		"items":        strings.TrimSuffix(head, "]\n") + strings.Repeat(", {id: a, repat: 1}", 10_000) + "]\n",
 		"long strings": head + "description: [" + strings.Repeat("x", 1_000_000) + "]\n",
 	} {
-		ds := mistakes(parse(t, name, text))
+		ds := Check(parse(t, name, text))
 		if len(ds) == 0 || len(ds) > maxFound+1 {
 			t.Errorf("%s: %d mistakes", name, len(ds))
 		}
@@ -372,7 +336,7 @@ func TestCodesAreExplained(t *testing.T) {
 		known[c.Name] = true
 	}
 	for name, text := range plans(t, "testdata/invalid/*.yaml") {
-		for _, d := range mistakes(parse(t, name, text)) {
+		for _, d := range Check(parse(t, name, text)) {
 			if !known[d.Code] {
 				t.Errorf("code %s is not explained", d.Code)
 			}
@@ -413,7 +377,7 @@ func FuzzValidate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		root, _ := source.Parse("p", data)
-		for _, d := range mistakes(root) {
+		for _, d := range Check(root) {
 			if d.Pos.Line < 1 || d.Pos.Column < 1 || d.Code == "" || d.Summary == "" || d.Code == "not-checked" {
 				t.Fatalf("%+v", d)
 			}

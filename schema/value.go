@@ -44,30 +44,8 @@ func (r *reporter) isItem(at []string) bool {
 	return parent != nil && parent.Kind == source.List
 }
 
-// allowed lists the words of the enum of a violation that are built. The mark is on the schema itself
-// or on one outside of its conditions.
-func allowed(v violation) []string {
-	words := built(v.schema)
-	for k := v.rule[:len(v.rule)-1]; last(k) == "else" || last(k) == "then"; {
-		k = k[:len(k)-1]
-		words = withoutWords(words, tree().At(source.JoinPointer(k...)).Get(notBuilt))
-	}
-	return words
-}
-
-// withoutWords removes the items of a list of the schema, if there is one.
-func withoutWords(words []string, list *source.Node) []string {
-	if list == nil {
-		return words
-	}
-	return slices.DeleteFunc(words, func(w string) bool {
-		return slices.ContainsFunc(list.Items, func(n *source.Node) bool { return n.Text == w })
-	})
-}
-
-// built lists the words of an enum that are built. They are beside notBuilt in the branch that is not
-// a variable.
-func built(schema *source.Node) []string {
+// allowed lists the words of an enum. Beside a variable they are in the branch that is none.
+func allowed(schema *source.Node) (words []string) {
 	enum := schema.Get("enum")
 	if enum == nil {
 		enum = schema.Get("else").Get("enum")
@@ -75,15 +53,14 @@ func built(schema *source.Node) []string {
 	if enum == nil {
 		return nil
 	}
-	var words []string
 	for _, w := range enum.Items {
 		words = append(words, w.Text)
 	}
-	return withoutWords(words, schema.Get(notBuilt))
+	return words
 }
 
 func notAllowed(v violation, name string) *source.Diagnostic {
-	words, text := allowed(v), v.node.Text
+	words, text := allowed(v.schema), v.node.Text
 	if v.node.Kind != source.Scalar {
 		return source.Errorf(source.CodeType, "%s: wanted a word, found %s", name, kind(v.node)).
 			Among("", words)

@@ -32,9 +32,9 @@ OFFERS = [
         "formats",
         f"version: 1\n{TARGET}output:\n  formats:\n    - {CURSOR}\n{STAGE}",
         ["json", "csv", "junit", "markdown", "perf_analyzer_csv", "profile_export"],
-        ["html"],
+        [],
     ),
-    ("formats in a flow list", f"version: 1\n{TARGET}output: {{formats: [{CURSOR}]}}\n{STAGE}", ["json", "csv", "junit", "markdown"], ["html"]),
+    ("formats in a flow list", f"version: 1\n{TARGET}output: {{formats: [{CURSOR}]}}\n{STAGE}", ["json", "csv", "junit", "markdown"], []),
     (
         "kinds of load",
         f"version: 1\n{TARGET}stages:\n  - id: a\n    load:\n      {CURSOR}\n",

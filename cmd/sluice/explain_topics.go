@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
-	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -85,8 +84,8 @@ func backendTopics() (list []topic) {
 	for _, k := range all.Kinds() {
 		list = append(list, newTopic("backend", k.Name, "", k.Help,
 			"URL schemes", strings.Join(k.Schemes, ", "),
-			"endpoints", strings.Join(scenario.Built("target.endpoint", k.Endpoints), ", "),
-			"target keys", strings.Join(scenario.Built("target", k.Keys), ", ")))
+			"endpoints", strings.Join(k.Endpoints, ", "),
+			"target keys", strings.Join(k.Keys, ", ")))
 	}
 	return list
 }

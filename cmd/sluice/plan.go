@@ -104,7 +104,7 @@ func (a *app) load(file string, o overrides) (*program.Program, source.Diagnosti
 		}
 	}
 	compiled, more := program.Compile(plan, all.Kinds())
-	diags = append(diags, append(more, compiled.Later...)...)
+	diags = append(diags, append(more, compiled.Missing...)...)
 	if !diags.HasErrors() {
 		diags = append(diags, a.machine().Exceeded(compiled)...)
 	}

@@ -18,7 +18,6 @@ const maxData = 2 << 30
 
 // Codes of diagnostics about data.
 const (
-	codeUnbuilt = "not-built-yet"
 	codeClasses = "no-classes"
 	codeUnasked = "not-asked-for"
 )
@@ -87,10 +86,8 @@ func Build(
 		rows = generate(b)
 	case sig.Bodies && format.Readable(d):
 		rows = bodyRows(b, format.ReadBodies(d, sig.Several))
-	case format.Readable(d):
-		rows = fileRows(b, format.Read(d))
 	default:
-		b.fail(d.Pos, codeUnbuilt, "this version cannot read this data yet")
+		rows = fileRows(b, format.Read(d))
 	}
 	if b.diags.HasErrors() {
 		return Built{}, b.diags

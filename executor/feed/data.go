@@ -61,11 +61,6 @@ func Times(d *scenario.Dataset, sessions bool) ([]int64, source.Diagnostics) {
 	case d.Command != nil:
 		return nil, fail(d.CommandPos, "the times of a program's rows are not known before it runs: write its "+
 			"output to a file, and give that")
-	case !format.Readable(d):
-		return nil, source.Diagnostics{
-			source.Errorf(codeUnbuilt, "this version cannot read the timestamps of this data yet").At("",
-				d.Pos, 0),
-		}
 	}
 	r := format.Read(d)
 	if r.Diags.HasErrors() {

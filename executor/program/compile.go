@@ -41,6 +41,6 @@ func passes() []func(*draft) {
 		addErrorsRules,     // errors_rule.go: where the plan leaves errors without a limit
 		planChecks,         // samples.go: requests that each check looks at
 		lintPlan,           // lints.go: what is valid but probably unintended
-		collectLater,       // later.go: what cannot be run yet
+		collectMissing,     // missing.go: what this binary was built without
 	}
 }

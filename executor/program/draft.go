@@ -30,7 +30,6 @@ type draft struct {
 
 	diags    source.Diagnostics
 	reported map[string]bool // diagnostics by place, code and summary, and places with a code
-	unread   []string        // JSON pointers of keys that a kind does not read
 }
 
 // contents says what the files of a dataset have.

@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
-	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/regular"
@@ -50,7 +47,7 @@ func readRows(d *draft, r scenario.Request) {
 		d.fail(data.Pos, "does-not-fit", "target %q takes whole bodies, which cannot be generated",
 			r.Target.Name).Help("give them: data: {bodies: FILES}, {file: ROWS} or {rows: [ROW, …]}")
 	}
-	if _, done := d.data[data]; done || unreadable(d.Program, data) {
+	if _, done := d.data[data]; done {
 		return
 	}
 	rows, streams, diags := feed.Check(data, whole)
@@ -133,18 +130,7 @@ func readList(
 // rowTimes takes the timestamps of the data's rows.
 func rowTimes(d *draft, n *Node) {
 	data := n.Stage.Entries()[0].Request.Data
-	if unreadable(d.Program, data) && data.Format != format.Mooncake {
-		return
-	}
 	times, diags := feed.Times(data, data.Timing != strictTiming && d.text(n.Stage.Entries()[0]))
 	d.add(diags...)
 	n.recorded = times
-}
-
-// unreadable reports whether the plan's own list says that a dataset cannot be read yet.
-func unreadable(p *Program, data *scenario.Dataset) bool {
-	return slices.ContainsFunc(p.Plan.Later, func(l source.Diagnostic) bool {
-		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") ||
-			data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
-	})
 }

@@ -23,12 +23,12 @@ stages:
 		t.Fatal(diags)
 	}
 	program, diags := Compile(plan, all.Kinds())
-	const want = "4:52 not-built-yet: this binary was built without cuda shared memory\n5:64 not-built-yet: " +
+	const want = "4:52 not-in-binary: this binary was built without cuda shared memory\n5:64 not-in-binary: " +
 		"this binary was built without cuda shared memory"
-	if got := told(program.Later); told(diags) != "" || got != want {
+	if got := told(program.Missing); told(diags) != "" || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", diags, got, want)
 	}
-	if how := all.Kinds()[1].Absent; program.Later[0].Detail == "" || len(how) != 1 {
-		t.Errorf("%q, %v", program.Later[0].Detail, how)
+	if how := all.Kinds()[1].Absent; program.Missing[0].Detail == "" || len(how) != 1 {
+		t.Errorf("%q, %v", program.Missing[0].Detail, how)
 	}
 }

@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -65,41 +64,17 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	return nil
 }
 
-// dropUnused leaves out the targets and datasets that no stage of p uses any more, and what this
-// version cannot run of them and of the stages that are gone.
+// dropUnused leaves out the targets and datasets that no stage of p uses any more.
 func dropUnused(p *scenario.Plan) {
 	targets, datasets := make(map[*scenario.Target]bool), make(map[*scenario.Dataset]bool)
-	stages := make(map[source.Pos]bool)
 	for _, s := range p.Stages {
-		stages[s.Pos] = true
 		for _, e := range s.Entries() {
 			targets[e.Request.Target], datasets[e.Request.Data] = true, true
 		}
 	}
-	var gone []string
-	p.Targets = slices.DeleteFunc(p.Targets, func(t *scenario.Target) bool {
-		if !targets[t] {
-			gone = append(gone, "/targets"+source.JoinPointer(t.Name)+"/")
-		}
-		return !targets[t]
-	})
-	p.Datasets = slices.DeleteFunc(p.Datasets, func(d *scenario.Dataset) bool {
-		if !datasets[d] {
-			gone = append(gone, "/datasets"+source.JoinPointer(d.Name)+"/", "/data/")
-		}
-		return !datasets[d]
-	})
-	p.Later = slices.DeleteFunc(p.Later, func(d source.Diagnostic) bool {
-		path := stagePath.FindString(d.Path)
-		if at := p.Source.At(path); at != nil && path != "" && !stages[at.Pos] {
-			return true
-		}
-		return slices.ContainsFunc(gone, func(above string) bool { return strings.HasPrefix(d.Path, above) })
-	})
+	p.Targets = slices.DeleteFunc(p.Targets, func(t *scenario.Target) bool { return !targets[t] })
+	p.Datasets = slices.DeleteFunc(p.Datasets, func(d *scenario.Dataset) bool { return !datasets[d] })
 }
-
-// stagePath finds the part of a JSON pointer that names a stage, of a group or alone.
-var stagePath = regexp.MustCompile(`^/stages/[^/]*(/parallel/[^/]*)?`)
 
 // needsAmong lists the needs of a stage among those that are kept: its own, and through one that is
 // dropped those of that.

@@ -105,11 +105,11 @@ stages:
 		}
 		program, _ := Compile(plan, kinds)
 		var got []string
-		for _, d := range program.Later {
+		for _, d := range program.Missing {
 			got = append(got, fmt.Sprintf("%d:%d", d.Pos.Line, d.Pos.Column))
 		}
 		if strings.Join(got, " ") != want {
-			t.Errorf("--only %s: cannot run %v, want %s", only, program.Later, want)
+			t.Errorf("--only %s: cannot run %v, want %s", only, program.Missing, want)
 		}
 	}
 }

@@ -31,10 +31,9 @@ type Program struct {
 	Assert []Check
 	// Baseline is the stored result that the plan compares with; nil: it names none.
 	Baseline *result.Baseline
-	// Later is everything that this program needs and that this version cannot run yet, the plan's own
-	// included. The command line refuses a plan with these, at their lines; tests of the compiler read
-	// programs without running them.
-	Later source.Diagnostics
+	// Missing is what this program needs and this binary was built without. The command line refuses a plan
+	// with it, at its lines; tests of the compiler read programs without running them.
+	Missing source.Diagnostics
 
 	tokenizers map[string]*tokenizer.Tokenizer // of targets, by file; nil in it: it cannot be used
 }

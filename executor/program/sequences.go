@@ -87,9 +87,6 @@ func checkSequences(d *draft, n *Node, q *Sequencing) {
 func wantsSequences(d *draft, n *Node, q *Sequencing) {
 	s := n.Stage
 	stable, _ := s.Extent.(scenario.UntilStable)
-	if madeLater(d, n) {
-		return
-	}
 	for _, c := range []struct {
 		wanted bool
 		pos    source.Pos

@@ -82,11 +82,3 @@ func checkSessions(d *draft, n *Node, q *Sequencing) {
 		}
 	}
 }
-
-// madeLater reports whether the plan's own list says that data of a node cannot be made yet: what it would
-// form is unknown.
-func madeLater(d *draft, n *Node) bool {
-	return slices.ContainsFunc(n.Stage.Entries(), func(e scenario.Entry) bool {
-		return unreadable(d.Program, e.Request.Data)
-	})
-}

@@ -81,17 +81,14 @@ func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 	}
 	for _, key := range t.Keys {
 		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
-			built := scenario.Built("target", k.Keys)
 			d.fail(key.Pos, "key-not-read", "backend %s does not read %q", k.Name, key.Name).
-				Among(source.Nearest(key.Name, built), built)
-			d.unread = append(d.unread, targetPaths(t, key.Name)...)
+				Among(source.Nearest(key.Name, k.Keys), k.Keys)
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
-		built := scenario.Built("target.endpoint", k.Endpoints)
 		d.fail(endpoint, "not-allowed",
 			"target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint).
-			Among(source.Nearest(t.Endpoint, built), built)
+			Among(source.Nearest(t.Endpoint, k.Endpoints), k.Endpoints)
 	}
 }
 
@@ -188,7 +185,6 @@ func findKind(d *draft, t *scenario.Target) *backends.Kind {
 		}
 		names = append(names, d.kinds[i].Name)
 	}
-	names = scenario.Built("target.backend", names)
 	d.fail(t.Pos, "unknown-backend", "target %q: there is no backend %q in this build", t.Name, t.Backend).
 		Among(source.Nearest(t.Backend, names), names)
 	return nil

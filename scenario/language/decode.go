@@ -87,7 +87,7 @@ func (d *Decoder) Learn(known source.Diagnostics) {
 			continue
 		}
 		d.Known[k.Path] = true
-		if k.Code == source.CodeUnknownKey || k.Code == source.CodeNotBuilt {
+		if k.Code == source.CodeUnknownKey {
 			parent := k.Path[:strings.LastIndexByte(k.Path, '/')]
 			d.stray[parent] = append(d.stray[parent], k)
 			d.odd[k.Pos] = k

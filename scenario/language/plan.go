@@ -123,7 +123,7 @@ type Output struct {
 	Dir *Val[Path] `plan:"dir"`
 	// Files to write; json always.
 	// Example: [json, junit]
-	Formats []*Val[string] `plan:"formats" default:"json csv" words:"json csv junit markdown html perf_analyzer_csv profile_export genai_perf aiperf vllm_bench timeline_csv" unique:"true"`
+	Formats []*Val[string] `plan:"formats" default:"json csv" words:"json csv junit markdown perf_analyzer_csv profile_export genai_perf aiperf vllm_bench timeline_csv" unique:"true"`
 	// Percentiles in every table and file.
 	// Example: [50, 99]
 	Percentiles []*Val[Number] `plan:"percentiles" above:"0" max:"100" default:"50 90 95 99 99.9" unique:"true"`

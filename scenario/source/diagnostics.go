@@ -121,7 +121,7 @@ const (
 	CodeType        = "wrong-type"
 	CodeNoPlan      = "not-a-plan"
 	CodeRange       = "out-of-range"
-	CodeNotBuilt    = "not-built-yet"
+	CodeNotInBinary = "not-in-binary"
 	CodeUnknownKey  = "unknown-key"
 	CodeUnknownName = "unknown-name"
 	CodeDuplicate   = "duplicate-name"

@@ -64,7 +64,7 @@ const (
 // Diagnostic is one mistake of a user, or one warning.
 type Diagnostic struct {
 	Severity Severity
-	Code     string   // stable word for tests and explain: "unknown-key", "not-built-yet" …
+	Code     string   // stable word for tests and explain: "unknown-key", "not-allowed" …
 	Summary  string   // one line, no trailing period
 	Detail   string   // what to do next; may be empty
 	Path     string   // JSON pointer into the plan, "" for the whole

@@ -19,7 +19,7 @@ import (
 // The result also refuses mistakes that the program finds after plans are merged, as far as one file
 // shows them.
 func forEditors(root object) object {
-	whole := published(withVariants(root))
+	whole := withVariants(root)
 	var defs object
 	for _, d := range whole.get("$defs").(object) {
 		schema := d.value.(object)
@@ -28,7 +28,7 @@ func forEditors(root object) object {
 		}
 		defs = append(defs, member{d.name, withSnippets(d.name, withChoices(d.name, alternatives(schema)))})
 	}
-	return whole.with(member{"$defs", defs})
+	return whole.with(member{"$defs", reached(whole.without("$defs"), defs)})
 }
 
 // withVariants moves the keys of a plan to a definition, and adds two others: plans that extend

@@ -11,7 +11,7 @@ const defsPrefix = "#/$defs/"
 // overlays derives the schema of profiles from that of plans: nothing is required, null removes a key,
 // stages are a map from id, variables are values. Definitions that are maps get a twin named
 // overlay_NAME.
-func (g generator) overlays(marks marks, defs object) object {
+func (g generator) overlays(defs object) object {
 	maps := mapDefs(defs)
 	var twins object
 	for _, d := range defs {
@@ -21,7 +21,7 @@ func (g generator) overlays(marks marks, defs object) object {
 	}
 	profile := closed("profile", g.profileKeys()...)
 	properties := member{"properties", nullable(profile.get("properties").(object), maps)}
-	return append(twins, member{"profile", marks.on("plan", profile.with(properties))})
+	return append(twins, member{"profile", profile.with(properties)})
 }
 
 // mapDefs names the definitions that are maps of known keys, or lead to one.
@@ -90,7 +90,7 @@ func nullable(properties object, maps map[string]bool) object {
 
 // orNull keeps what people read outside, where editors look for it, and the rest behind a condition.
 func orNull(schema object) object {
-	read := []string{"title", "description", "default", "examples", "notBuilt"}
+	read := []string{"title", "description", "default", "examples"}
 	return append(schema.only(read...),
 		member{"if", object{{"not", object{{"type", "null"}}}}}, member{"then", schema.without(read...)})
 }

@@ -35,20 +35,16 @@ func (g generator) definitions() object {
 
 // planSchema is the whole schema.
 func (g generator) planSchema() object {
-	marks := later()
 	defs := g.definitions()
-	for i, d := range defs {
-		defs[i].value = marks.on(d.name, d.value.(object))
-	}
-	defs = append(defs, g.overlays(marks, defs)...)
+	defs = append(defs, g.overlays(defs)...)
 	root := object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"$id", id},
-		{"$comment", "Generated from scenario/language; notBuilt marks what this version cannot run."},
+		{"$comment", "Generated from scenario/language."},
 	}
 	root = append(
 		root,
-		marks.on("plan", closed("sluice plan", g.planKeys()...)).with(member{
+		closed("sluice plan", g.planKeys()...).with(member{
 			"description", "A benchmark plan for inference servers.",
 		})...,
 	)

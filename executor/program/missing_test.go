@@ -39,9 +39,9 @@ func small(t scenario.Target, assert string) *scenario.Plan {
 	}
 }
 
-// TestLater: what the language has and this version cannot run compiles, and says so at its line;
-// what no version could do is a mistake.
-func TestLater(t *testing.T) {
+// TestMissing: what this binary was built without compiles, and says so at its line; what no binary could do
+// is a mistake.
+func TestMissing(t *testing.T) {
 	kinds := append(all.Kinds(), backends.Kind{
 		Name: "planned", Schemes: []string{"http"}, Keys: []string{"streaming"},
 		Abilities: func(t backends.Target) backends.Ability {
@@ -55,24 +55,24 @@ func TestLater(t *testing.T) {
 	open := scenario.Target{Backend: "planned", URL: "http://h:1", Streaming: true}
 	shut := scenario.Target{Backend: "planned", URL: "http://h:1"}
 	for _, row := range []struct {
-		name   string
-		target scenario.Target
-		assert string
-		want   string // diagnostics that refuse the plan
-		later  string // those that refuse to run it
+		name    string
+		target  scenario.Target
+		assert  string
+		want    string // diagnostics that refuse the plan
+		missing string // those that refuse to run it
 	}{
 		{"a kind that can run", scenario.Target{Backend: "kserve", URL: "http://h:1"}, "latency.p50 < 1s", "", ""},
 		{
 			"a kind that is known", open, "latency.p50 < 1s", "",
-			"3:3 not-built-yet: backend planned is not built yet",
+			"3:3 not-in-binary: this binary was built without backend planned",
 		},
 		{
 			"times of tokens", open, "errors.count == 0 and ttft.p95 < 1s", "",
-			"3:3 not-built-yet: backend planned is not built yet",
+			"3:3 not-in-binary: this binary was built without backend planned",
 		},
 		{
 			"tokens without streaming", shut, "tokens.output.rate > 5/s", "",
-			"3:3 not-built-yet: backend planned is not built yet",
+			"3:3 not-in-binary: this binary was built without backend planned",
 		},
 		{
 			"token times without streaming", shut, "ttft.p95 < 1s",
@@ -129,7 +129,7 @@ func TestLater(t *testing.T) {
 			"no URL in process",
 			scenario.Target{Backend: "triton_inprocess"},
 			"", "",
-			"3:3 not-built-yet: this binary was built without backend triton_inprocess",
+			"3:3 not-in-binary: this binary was built without backend triton_inprocess",
 		},
 		{
 			"a URL in process",
@@ -148,9 +148,9 @@ func TestLater(t *testing.T) {
 		if got := told(diags); got != row.want {
 			t.Errorf("%s: refused with\n%s\nwant\n%s", row.name, got, row.want)
 		}
-		if row.want == "" || row.later != "" {
-			if got := told(program.Later); got != row.later {
-				t.Errorf("%s: later\n%s\nwant\n%s", row.name, got, row.later)
+		if row.want == "" || row.missing != "" {
+			if got := told(program.Missing); got != row.missing {
+				t.Errorf("%s: missing\n%s\nwant\n%s", row.name, got, row.missing)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func told(ds source.Diagnostics) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestUnreadKey: a key that a kind does not read and that nothing reads yet is one mistake.
+// TestUnreadKey: a key that a kind does not read is one mistake.
 func TestUnreadKey(t *testing.T) {
 	const text = `version: 1
 targets:
@@ -180,7 +180,7 @@ stages: [{id: s, target: a, load: {concurrency: 1}, for: 1s}, {id: t, target: b,
 		t.Fatal(diags)
 	}
 	program, diags := Compile(plan, all.Kinds())
-	got := told(diags) + "\n" + told(program.Later)
+	got := told(diags) + "\n" + told(program.Missing)
 	want := `3:53 key-not-read: backend kserve does not read "signature"
 3:67 key-not-read: backend kserve does not read "protos"
 3:88 key-not-read: backend kserve does not read "method"
