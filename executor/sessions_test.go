@@ -457,6 +457,8 @@ func TestSessionMistakes(t *testing.T) {
 		{"", "rows: [{prompt: x}]", "{concurrency: 1}, for: 2 sessions", `stage "s" lasts for sessions, and its requests form none`},
 		{"", "rows: [{prompt: x}]", "{rate: 5/s, of: sessions}, for: 1s", "counts sequences, and its requests form none"},
 		{"", "rows: [{prompt: x}], idle_cap: 1s", "{concurrency: 1}, for: 2 requests", `"idle_cap" has no effect: the rows form no sessions`},
+		{"", "command: [x], format: jsonl, idle_cap: 1s", "{concurrency: 1}, for: 2 requests", `"idle_cap" has no effect`},
+		{"", "prompts: {count: 2}, history: verbatim", "{concurrency: 1}, for: 2 requests", `"history" has no effect`},
 		{"endpoint: completions, ", "rows: [" + rows + "]", "{concurrency: 1}, for: 2 sessions", "hold no messages"},
 		{"", "rows: [" + rows + "], timing: open", "{concurrency: 1}, for: 2 sessions", "only where a schedule plays these"},
 		{"", "rows: [" + rows + "], timing: strict", "{concurrency: 1}, for: 2 requests", "only where a schedule plays these"},

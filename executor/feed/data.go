@@ -8,7 +8,7 @@ import (
 
 // Check reads a dataset as far as that is possible without a model, for validate. whole: its rows are
 // whole bodies. rows counts its rows, 0 if only the model decides; streams counts the steps of each of
-// its sequences. A form of data that cannot be read yet has no diagnostic here: the plan has one.
+// its sequences.
 func Check(d *scenario.Dataset, whole bool) (rows int, streams []int, diags source.Diagnostics) {
 	read := format.Read
 	if whole {
@@ -22,6 +22,8 @@ func Check(d *scenario.Dataset, whole bool) (rows int, streams []int, diags sour
 	case d.Prompts != nil:
 		rows, streams, diags = checkTurns(d)
 		return rows, streams, append(diags, checkPrompts(d)...)
+	case d.Command != nil:
+		return 0, nil, checkSessionKeys(d, false)
 	case !format.Readable(d):
 		return 0, nil, nil
 	}

@@ -43,11 +43,17 @@ func checkMedia(p *scenario.Prompts) (diags source.Diagnostics) {
 	return diags
 }
 
-// CheckParts refuses images and audio in prompts for an endpoint whose messages have no such parts.
+// CheckParts refuses prompts for an endpoint whose requests are of other texts, and images and audio in prompts
+// for one whose messages have no such parts.
 func CheckParts(p *scenario.Prompts, target, endpoint string) (diags source.Diagnostics) {
 	refuse := func(at source.Pos, what, help string) {
 		diags = append(diags, source.Errorf("does-not-fit", "target %q takes no %s: a request of endpoint %s has no such "+
 			"part", target, what, endpoint).Help(help).At("", at, 0))
+	}
+	if endpoint == "rankings" {
+		return source.Diagnostics{source.Errorf("does-not-fit", "target %q takes no prompts: a request of endpoint "+
+			"rankings is a query and the texts to rank", target).
+			Help("give them as rows: data: {rows: [{query: …, passages: [{text: …}]}]}, or file").At("", p.Pos, 0)}
 	}
 	if p.Images != nil && !slices.Contains(partsAt, endpoint) {
 		refuse(p.Images.Pos, "images", "send them to backend openai, endpoint chat, responses or messages")

@@ -32,6 +32,7 @@ func TestMediaRefused(t *testing.T) {
 		{images(100, 8192), "chat", "the images of 100 prompts have 1.34e+10 pixels, at most 4.29e+09"},
 		{audio(100, 10), "chat", ""},
 		{audio(100, 10), "messages", "takes no audio"},
+		{&scenario.Prompts{Count: 1}, "rankings", "takes no prompts"},
 		{audio(1000, 60), "chat", "the audio of 1000 prompts is 2.44e+03 MiB as it is sent, at most 512"},
 	} {
 		var diags source.Diagnostics

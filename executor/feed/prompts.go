@@ -226,7 +226,7 @@ func (w *promptWriter) members(text string, first bool) []backends.Member {
 	switch {
 	case w.system.marked == "" || !first && w.at != "messages":
 		return []backends.Member{member("prompt", text)}
-	case slices.Contains([]string{"completions", "embeddings", "rankings"}, w.at):
+	case slices.Contains([]string{"completions", "embeddings"}, w.at):
 		return []backends.Member{member("prompt", join(w.system.marked, text))}
 	case w.at == "messages":
 		return []backends.Member{member("prompt", text), member("system", w.system.marked)}

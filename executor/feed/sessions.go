@@ -27,16 +27,22 @@ func checkSessionKeys(d *scenario.Dataset, sessions bool) (diags source.Diagnost
 		}
 		return nil
 	}
-	for _, k := range []struct {
+	type key struct {
 		name string
 		pos  source.Pos
-	}{
-		{"timing", d.TimingPos}, {"idle_cap", d.IdleCapPos}, {"sample", d.SamplePos},
-	} {
+	}
+	keys := []key{{"timing", d.TimingPos}, {"idle_cap", d.IdleCapPos}, {"sample", d.SamplePos}}
+	if d.Prompts != nil || d.Command != nil { // of rows, format.Read says it
+		keys = append(keys, key{"history", d.HistoryPos})
+	}
+	for _, k := range keys {
 		if k.pos.Line > 0 {
 			help := "rows with the same session_id are the turns of a session"
-			if d.Prompts != nil {
+			switch {
+			case d.Prompts != nil:
 				help = "prompts with several `turns` are sessions"
+			case d.Command != nil:
+				help = "sessions must be known before the program runs: write its output to a file, and give that"
 			}
 			diags = append(diags, source.Errorf(source.CodeNoEffect, "%q has no effect: the rows form no sessions",
 				k.name).Help(help).At("", k.pos, 0))
