@@ -19,9 +19,12 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 	asked := 0.0
 	for _, e := range in.Entries {
 		share := 0.0
-		switch p := e.Plan.Request.Data.Prompts; {
+		data := e.Plan.Request.Data
+		switch p := data.Prompts; {
 		case p == nil && e.Streams != nil: // a conversation sends what was sent and received before
 			return nil
+		case p == nil && (feed.SharesBlocks(data) || all.Sent > int64(e.Choices())):
+			return nil // the rows share blocks, or are sent again
 		case p == nil:
 		case e.Continue != nil && p.Reuse == "none":
 			share = 1 - newTokens(p, all)/float64(all.CachedOf)
@@ -33,7 +36,7 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 	if share := float64(all.CachedTokens) / float64(all.CachedOf); share > asked+cacheSlack {
 		list.note(result.WarmCache,
 			"the server had %.0f %% of the prompts' tokens in its cache, and the plan has them share %.0f %%: it has "+
-				"seen the others before", 100*share, 100*asked)
+				"seen the others before: restart it, or give the plan another `seed`", 100*share, 100*asked)
 	}
 	return list
 }
