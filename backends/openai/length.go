@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ const noLimit = "16384"
 //	the same without them, where they are refused, or where the model reasons ahead of its answer: made to
 //	go on, it leaves its channels
 //
-// A request that is refused without them as well is refused for another reason: they are kept. Requests with
+// A request that is refused without them for the same reason is refused for another than them: they are kept. Requests with
 // tools are left alone: a tool call that goes on is none. With true, requests are always made with both.
 
 // asker is what decides in which way lengths are asked for.
@@ -76,10 +77,9 @@ func (c *conn) limit(o *object, r *row, model string, e *expectation) error {
 	if !jsonscan.IsNumber(limit) {
 		return fmt.Errorf("output_tokens must be a number, found %s", limit)
 	}
-	s := jsonscan.Strict(limit)
-	tokens := s.Dimension()
-	if tokens < 1 {
-		return fmt.Errorf("output_tokens must be a whole number of at least 1, found %s", limit)
+	tokens, err := strconv.ParseFloat(string(limit), 64)
+	if err != nil || tokens < 0 || tokens != math.Trunc(tokens) {
+		return fmt.Errorf("output_tokens must be a whole number of at least 0, found %s", limit)
 	}
 	from := asker{model: model, auto: auto}
 	name, way := limits[endpoint], c.ways[from]
@@ -91,7 +91,7 @@ func (c *conn) limit(o *object, r *row, model string, e *expectation) error {
 	if !exactly {
 		return nil
 	}
-	e.length = exactLength{tokens: tokens, asker: from}
+	e.length = exactLength{tokens: int64(tokens), asker: from}
 	if !way.plain {
 		o.set("min_tokens", limit)
 		o.set("ignore_eos", []byte("true"))
@@ -113,6 +113,7 @@ func (c *conn) Learn(call *backends.Call, s *backends.Sample) (note string, agai
 		(s.Status == http.StatusBadRequest || s.Status == http.StatusUnprocessableEntity)
 	refusal := cmp.Or(string(s.Note), "status "+strconv.Itoa(int(s.Status)))
 	got, known := s.OutputTokens.Get()
+	ok := s.Class == backends.OK
 	canRename := l.auto && !way.newName && c.target.Endpoint == chat
 	switch {
 	case refused && canRename && strings.Contains(string(s.Note), newLimit):
@@ -120,17 +121,16 @@ func (c *conn) Learn(call *backends.Call, s *backends.Sample) (note string, agai
 	case refused && l.auto && !way.plain:
 		way.plain, way.refusal, again = true, refusal, true
 	case refused:
-		way.plain = way.plain && way.refusal == ""
+		way.plain = way.plain && way.refusal != refusal
 		note = "the server refuses the request: " + refusal
-	case s.Class != backends.OK:
-	case way.refusal != "":
-		note = "the server refuses min_tokens and ignore_eos, so answers end where the model ends them: " + way.refusal
-	case l.auto && !way.plain && reasons(s):
+	case ok && l.auto && !way.plain && reasons(s):
 		way.plain, again = true, true
 		note = "the model reasons ahead of its answers, so they end where it ends them"
-	case known && got > l.tokens && canRename:
+	case ok && known && got > l.tokens && canRename:
 		way.newName, again = true, true
-	case known && got != l.tokens:
+	case way.refusal != "": // what the trial said, however the request without them ended
+		note = "the server refuses min_tokens and ignore_eos, so answers end where the model ends them: " + way.refusal
+	case ok && known && got != l.tokens:
 		note = fmt.Sprintf("%d tokens were asked for, and the first answer has %d", l.tokens, got)
 	}
 	if way.settled = !again; way.settled {

@@ -19,31 +19,50 @@ func TestLearn(t *testing.T) {
 	}
 	const unknown = "the server refuses min_tokens and ignore_eos, so answers end where the model ends them: "
 	for name, c := range map[string]struct {
+		at      string // endpoint
 		asker   asker
 		replies []*backends.Sample
 		want    lengthWay
 		note    string
 	}{
 		"refused with them": {
-			auto,
+			completions, auto,
 			[]*backends.Sample{refused("no ignore_eos"), answered(5)},
 			lengthWay{plain: true},
 			unknown + "no ignore_eos",
 		},
 		"refused without a reason": {
-			auto, []*backends.Sample{refused(""), answered(5)}, lengthWay{plain: true}, unknown + "status 400",
+			completions, auto, []*backends.Sample{refused(""), answered(5)}, lengthWay{plain: true}, unknown + "status 400",
 		},
 		"refused for another reason": {
-			auto,
+			completions, auto,
 			[]*backends.Sample{refused("too long"), refused("too long")},
 			lengthWay{},
 			"the server refuses the request: too long",
 		},
-		"always":   {always, []*backends.Sample{refused("no ignore_eos")}, lengthWay{}, "the server refuses the request: no ignore_eos"},
-		"as asked": {auto, []*backends.Sample{answered(8)}, lengthWay{}, ""},
+		"refused for two reasons": {
+			completions, auto,
+			[]*backends.Sample{refused("no ignore_eos"), refused("too long")},
+			lengthWay{plain: true},
+			"the server refuses the request: too long",
+		},
+		"refused and then not answered": {
+			completions, auto,
+			[]*backends.Sample{refused("no ignore_eos"), {Class: backends.Status, Status: 500}},
+			lengthWay{plain: true},
+			unknown + "no ignore_eos",
+		},
+		"refused with them, and the limit ignored": {
+			chat, auto,
+			[]*backends.Sample{refused("no ignore_eos"), answered(50), answered(8)},
+			lengthWay{plain: true, newName: true},
+			unknown + "no ignore_eos",
+		},
+		"always":   {completions, always, []*backends.Sample{refused("no ignore_eos")}, lengthWay{}, "the server refuses the request: no ignore_eos"},
+		"as asked": {completions, auto, []*backends.Sample{answered(8)}, lengthWay{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c2 := &conn{target: backends.Target{Endpoint: completions}, ways: map[asker]lengthWay{}}
+			c2 := &conn{target: backends.Target{Endpoint: c.at}, ways: map[asker]lengthWay{}}
 			call := &backends.Call{Impl: &expectation{length: exactLength{tokens: 8, asker: c.asker}}}
 			note, again := "", true
 			for _, s := range c.replies {

@@ -228,12 +228,12 @@ func TestRefusals(t *testing.T) {
 		{
 			backends.Target{Endpoint: chat},
 			backends.Request{Rows: rowsOf("text \"a\"\noutput_tokens 2.5")},
-			"output_tokens must be a whole number of at least 1, found 2.5",
+			"output_tokens must be a whole number of at least 0, found 2.5",
 		},
 		{
 			backends.Target{Endpoint: messages},
 			backends.Request{Rows: rowsOf("text \"a\"\noutput_tokens -4")},
-			"output_tokens must be a whole number of at least 1, found -4",
+			"output_tokens must be a whole number of at least 0, found -4",
 		},
 		{
 			backends.Target{Endpoint: chat},
