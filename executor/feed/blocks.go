@@ -6,11 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/feed/format"
 	"github.com/sluice-bench/sluice/executor/feed/prompt"
-	"github.com/sluice-bench/sluice/scenario"
 )
-
-// SharesBlocks reports whether the rows of a dataset are made of blocks of text that several of them may have.
-func SharesBlocks(d *scenario.Dataset) bool { return d.Format == format.Mooncake }
 
 // blockTexts writes the prompts of rows of which only the lengths and the blocks are known. A block has the
 // text of its number alone, wherever it is, so that a server's cache finds it again.

@@ -60,13 +60,18 @@ func repeats(before, rec *Record) string {
 func elements(text []byte) (list [][]byte) {
 	c := jsonscan.Strict(text)
 	for c.Enter('['); c.More(']'); {
+		text := c.Value()
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
 		var v any
-		if json.Unmarshal(c.Value(), &v) != nil {
-			continue
+		one, err := []byte(nil), d.Decode(&v)
+		if err == nil {
+			one, err = json.Marshal(v)
 		}
-		if one, err := json.Marshal(v); err == nil {
-			list = append(list, one)
+		if err != nil {
+			one = bytes.Clone(text)
 		}
+		list = append(list, one)
 	}
 	return list
 }

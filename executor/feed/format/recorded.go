@@ -41,6 +41,9 @@ func Endpoint(path string) string {
 	if last == "/completions" && strings.HasSuffix(path, "/chat/completions") {
 		last = "/chat/completions"
 	}
+	if last == "/messages" && !strings.HasSuffix(path, "/v1/messages") {
+		return "" // of another API
+	}
 	return endpoints[last]
 }
 
@@ -72,8 +75,10 @@ func (s *recorded) take(rec Record, q recordedRequest) error {
 		return errors.New("it has no URL with a path") // which may hold secrets, so it is not shown
 	case len(q.body) == 0:
 		return s.leave(&rec, q, "has no body")
-	case !s.whole && (Endpoint(at.Path) == "" || q.method != http.MethodPost):
+	case !s.whole && Endpoint(at.Path) == "":
 		return s.leave(&rec, q, "is for no endpoint that takes text")
+	case !s.whole && q.method != "" && !strings.EqualFold(q.method, http.MethodPost):
+		return s.leave(&rec, q, "is no POST")
 	case s.taken > 0 && s.path != at.Path:
 		return fmt.Errorf("it goes to %s, and those before it to %s: a target has one path, so split the file",
 			at.Path, s.path)
