@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// afterLimit bounds all that a stage does afterwards: it is done even if the run is to end.
+// afterLimit bounds all that a stage does afterwards, but for the loading of models: it is done even if the
+// run is to end.
 const afterLimit = 30 * time.Second
 
 // before does what a stage wants done first, then asks its models for a real answer. What fails
@@ -34,7 +36,11 @@ func (su *setup) before(s *scenario.Stage) {
 
 // after undoes it, on every way out and with a deadline of its own. The error is the first one.
 func (su *setup) after(ctx context.Context, s *scenario.Stage) (first error) {
-	ctx, cancel := trial.WithGrace(ctx, afterLimit)
+	limit := afterLimit
+	if t := s.Request.Target; slices.ContainsFunc(s.After, func(a scenario.Action) bool { return a.LoadModel != "" }) {
+		limit = max(limit, t.Timeout, t.Ready)
+	}
+	ctx, cancel := trial.WithGrace(ctx, limit)
 	defer cancel()
 	for _, a := range s.After {
 		if err := su.act(ctx, s, a); err != nil && first == nil {

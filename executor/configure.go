@@ -64,7 +64,8 @@ func (k *configured) read(ctx context.Context, c backends.Configurer) (changed b
 		return false, errors.New("the backend does not load models")
 	}
 	if err = loads.Load(ctx, k.model); err != nil {
-		return ctx.Err() != nil, err // without the server's answer it may still be at it
+		k.uncertain = true
+		return true, err
 	}
 	k.base, err = c.Configuration(ctx, k.model)
 	return true, err
@@ -100,6 +101,9 @@ func (su *setup) restore(ctx context.Context, stage string) (first error) {
 		ctx, cancel := trial.WithGrace(ctx, max(afterLimit, k.target.Plan.Timeout, k.target.Plan.Ready))
 		err := k.target.Conn.(backends.Configurer).Restore(ctx, k.model, k.own, k.uncertain)
 		cancel()
+		if k.base.JSON == nil { // its first load failed, as the stage says: it may not be there to be unloaded
+			err = nil
+		}
 		su.forget(k.target, k.model)
 		if err != nil && first == nil {
 			first = fmt.Errorf("after: %w", err)
