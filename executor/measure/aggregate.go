@@ -68,6 +68,8 @@ type Counts struct {
 	// Sequences counts sequences whose last request was OK; StepsDropped counts requests never sent
 	// because an earlier one of their sequence failed.
 	Sequences, StepsDropped int64
+	// BegunSequences counts sequences whose first request was OK.
+	BegunSequences int64
 }
 
 // PlayerCounts are the counts that only the player has: requests that were due and never sent. The
@@ -156,6 +158,9 @@ func (a *Aggregate) count(x *finished) {
 		a.Unnamed++
 	}
 	a.StepsDropped += int64(s.Dropped)
+	if s.Flags&backends.SequenceStart != 0 && s.Class == backends.OK {
+		a.BegunSequences++
+	}
 	if endsSequence(s) {
 		a.Sequences++
 	}
@@ -292,7 +297,7 @@ func (a *Aggregate) Merge(o *Aggregate) {
 func (a *Aggregate) sums() []*int64 {
 	return []*int64{
 		&a.Window, &a.Paused, &a.Sent, &a.Reconnects, &a.Ahead, &a.Good, &a.Coalesced, &a.OtherIDs,
-		&a.Unnamed, &a.Sequences, &a.StepsDropped, &a.Planned, &a.DroppedPool,
+		&a.Unnamed, &a.Sequences, &a.BegunSequences, &a.StepsDropped, &a.Planned, &a.DroppedPool,
 		&a.DroppedLate, &a.DroppedMore, &a.DroppedStop, &a.Offered,
 		&a.Completed, &a.GoodCompleted, &a.EndedSequences, &a.Items, &a.Unsized, &a.Responses,
 		&a.BytesSent, &a.BytesReceived, &a.InputTokens, &a.OutputTokens, &a.NoInput, &a.NoOutput,

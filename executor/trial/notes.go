@@ -81,15 +81,15 @@ func notesOnTrial(in *Input, s *session, lanes lanePools, m *measured, r *Readin
 // usersBehind says that users sent fewer requests than their rate asks for: their load is then what the server
 // let them send, as that of any closed loop.
 func usersBehind(p *program.Load, a *measure.Aggregate) (list findings) {
-	if p.Every == 0 || a.Window == 0 {
-		return nil
+	if p.Every == 0 || a.Window == 0 || p.Sequences != nil && p.Sequences.LimitCountsSequences {
+		return nil // at the end of a number of sessions some users have none
 	}
 	wanted := float64(p.Slots) * float64(time.Second) / float64(p.Every)
-	sent := float64(a.Sent) / time.Duration(a.Window).Seconds()
-	if sent < wanted*(1-maxBehind) {
+	seconds := time.Duration(a.Window).Seconds()
+	if float64(a.Sent+int64(p.Slots)) < wanted*seconds*(1-maxBehind) { // each may be about to send one
 		list.note(result.UsersBehind, "%d users sent %.4g/s of the %.4g/s that their rates make together: a user waits "+
 			"for the reply to its request before, so that a rate is kept only where replies take less than %s",
-			p.Slots, sent, wanted, source.Duration(time.Duration(p.Every)))
+			p.Slots, float64(a.Sent)/seconds, wanted, source.Duration(time.Duration(p.Every)))
 	}
 	return list
 }

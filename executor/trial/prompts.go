@@ -11,7 +11,7 @@ import (
 // asks for: its template's, and parts of blocks.
 const cacheSlack = 0.1
 
-// warmCache says that a server had seen prompts that the plan did not mean to send again.
+// warmCache says that a server had seen prompts, written for the plan, that it did not mean to send again.
 func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 	if all.CachedOf == 0 {
 		return nil
@@ -19,13 +19,9 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 	asked := 0.0
 	for _, e := range in.Entries {
 		share := 0.0
-		data := e.Plan.Request.Data
-		switch p := data.Prompts; {
-		case p == nil && e.Streams != nil: // a conversation sends what was sent and received before
+		switch p := e.Plan.Request.Data.Prompts; {
+		case p == nil: // what rows share, and how often they are sent, is the user's own choice
 			return nil
-		case p == nil && (feed.SharesBlocks(data) || all.Sent > int64(e.Choices())):
-			return nil // the rows share blocks, or are sent again
-		case p == nil:
 		case e.Continue != nil && p.Reuse == "none":
 			share = 1 - newTokens(p, all)/float64(all.CachedOf)
 		default:
@@ -42,10 +38,9 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 }
 
 // newTokens returns the number of tokens that no server has seen in the requests of sessions: of each turn those of
-// its own prompt, of the first one those of the session's context as well. There are about as many first turns
-// as sessions that ended.
+// its own prompt, of the first one those of the session's context as well.
 func newTokens(p *scenario.Prompts, all *measure.Aggregate) float64 {
-	return float64(all.FromUsage)*inputTokens(p) + float64(all.Sequences)*float64(p.Context)
+	return float64(all.FromUsage)*inputTokens(p) + float64(all.BegunSequences)*float64(p.Context)
 }
 
 // inputTokens returns the mean length of prompts.

@@ -67,6 +67,7 @@ type scraping struct {
 // scraped is one answer.
 type scraped struct {
 	at      int64 // run clock, the middle of the question and the answer
+	last    bool  // asked for when hold had ended
 	samples []observe.Sample
 }
 
@@ -103,13 +104,13 @@ func (o *observer) scrape(ctx context.Context, now int64, last bool) {
 				x.busy.Lock()
 			}
 			defer x.busy.Unlock()
-			x.take(ctx, o.host.Clock)
+			x.take(ctx, o.host.Clock, last)
 		})
 	}
 }
 
-// take reads once.
-func (x *scraping) take(ctx context.Context, clock backends.Clock) {
+// take reads once; last: hold has ended.
+func (x *scraping) take(ctx context.Context, clock backends.Clock, last bool) {
 	from := clock.Now()
 	samples, err := x.Read(ctx)
 	took := clock.Now() - from
@@ -122,7 +123,7 @@ func (x *scraping) take(ctx context.Context, clock backends.Clock) {
 		x.missed++
 	default:
 		x.values += len(samples)
-		x.taken = append(x.taken, scraped{at, samples})
+		x.taken = append(x.taken, scraped{at, last, samples})
 	}
 }
 
@@ -211,7 +212,8 @@ func (x *scraping) within(
 		if ends {
 			next = last
 		}
-		list, after = append(list, x.taken[next]), next < last || x.taken[next].at > to+late
+		r := x.taken[next]
+		list, after = append(list, r), !r.last || r.at > to+late
 	}
 	if first > 0 {
 		before = warm && (len(list) > 2 || list[0].at >= hold)

@@ -19,6 +19,7 @@ func TestReadingsWithin(t *testing.T) {
 		at         []int64
 		from, to   int64
 		warm, ends bool
+		noLast     bool // the question at the end failed
 		want       got
 	}{
 		"all of hold": {
@@ -26,6 +27,9 @@ func TestReadingsWithin(t *testing.T) {
 		},
 		"an answer that came when hold was over": {
 			at: []int64{90, 110, 203, 207}, to: 100, ends: true, want: got{At: []int64{90, 110, 207}},
+		},
+		"such an answer, and none at the end": {
+			at: []int64{90, 110, 203}, to: 100, ends: true, noLast: true, want: got{At: []int64{90, 110, 203}, After: true},
 		},
 		"after a warm-up": {
 			at: []int64{90, 110, 201}, to: 100, warm: true, ends: true, want: got{At: []int64{90, 110, 201}, Before: true},
@@ -39,7 +43,7 @@ func TestReadingsWithin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := &scraping{}
 			for _, at := range c.at {
-				x.taken = append(x.taken, scraped{at: at})
+				x.taken = append(x.taken, scraped{at: at, last: at == c.at[len(c.at)-1] && !c.noLast})
 			}
 			list, before, after := x.within(100, measure.Span{From: c.from, To: c.to}, c.warm, c.ends)
 			read := got{Before: before, After: after}
