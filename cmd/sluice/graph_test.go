@@ -85,8 +85,7 @@ func TestGraphJSON(t *testing.T) {
 	}
 }
 
-// TestGraphOfExamples compiles every example of the plan language and draws it. What this version
-// cannot run is drawn too, and refused by validate, graph and run.
+// TestGraphOfExamples compiles every example of the plan language and draws it.
 func TestGraphOfExamples(t *testing.T) {
 	plans, err := filepath.Glob("../../testdata/plans/valid/example-*.yaml")
 	if err != nil || len(plans) < 23 {

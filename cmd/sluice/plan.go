@@ -87,7 +87,7 @@ func (a *app) readStdin(args []string, o *overrides) ([]string, error) {
 	return slices.Concat(args[:i], []string{o.name}, args[i+1:]), nil
 }
 
-// load reads and compiles a plan. A plan that this version cannot run has errors. Diagnostics
+// load reads and compiles a plan. A plan that this binary cannot run has errors. Diagnostics
 // include warnings; with errors the program is nil.
 func (a *app) load(file string, o overrides) (*program.Program, source.Diagnostics) {
 	o.Env = a.env

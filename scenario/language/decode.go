@@ -18,7 +18,7 @@ type Decoder struct {
 	Known map[string]bool                // paths at which a mistake was reported before
 	above map[string]bool                // paths above those
 	Lacks map[string]bool                // maps that are known to lack a key
-	stray map[string][]source.Diagnostic // by map: its keys that do not exist, or not yet
+	stray map[string][]source.Diagnostic // by map: its keys that do not exist
 	// The same by place in the file, for what the defaults bring into a stage
 	odd   map[source.Pos]source.Diagnostic
 	Spots map[source.Pos]bool

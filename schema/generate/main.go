@@ -1,8 +1,8 @@
-// Command generate writes language.json, the schema of the whole plan language, and from it
-// plan.schema.json, which has only what this version can run, plan.check.json and profiles.check.json.
+// Command generate writes language.json, the schema of plans, and from it plan.schema.json, in the form for
+// editors, plan.check.json and profiles.check.json.
 // The keys come from package language: types and tags of its structs, and the comments of their
-// fields. How scalars are written is in leaf.go, what no tag can say in special.go, choices.go,
-// later.go and snippets.go; the schema of profiles is derived from that of plans.
+// fields. How scalars are written is in leaf.go, what no tag can say in special.go, choices.go and
+// snippets.go; the schema of profiles is derived from that of plans.
 //
 // It is not: part of the program that users run, a place that knows what a key does.
 package main

@@ -70,7 +70,7 @@ func ReadConfig(file string, data []byte) ([]Figure, source.Diagnostics) {
 		f := c.figure(e)
 		if other, twice := files[f.FileName()]; twice && f.Title != "" {
 			c.report("invalid-value", e.Value, fmt.Sprintf("%s: its file would be that of %s", e.Key, other),
-				"give each figure a title of its own")
+				"give each a title that differs in letters or digits: others are _ in the file's name")
 		}
 		figures, files[f.FileName()] = append(figures, f), e.Key
 	}
