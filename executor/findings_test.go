@@ -55,16 +55,24 @@ func usedCodes(t *testing.T, file string, constants map[string]string, used map[
 		t.Fatal(err)
 	}
 	code := func(e ast.Expr) {
-		if lit, ok := e.(*ast.BasicLit); ok {
-			if text, err := strconv.Unquote(lit.Value); err == nil {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(e.Value); err == nil {
 				used[text] = true
 			}
+		case *ast.SelectorExpr: // a constant, whether the table has its code or not
+			if pkg, ok := e.X.(*ast.Ident); ok && pkg.Name == "result" && constants[e.Sel.Name] != "" {
+				used[constants[e.Sel.Name]] = true
+			}
 		}
+	}
+	listed := func(text string) bool {
+		return slices.ContainsFunc(result.FindingCodes(), func(c result.FindingCode) bool { return c.Code == text })
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
-			if text := constants[n.Sel.Name]; text != "" {
+			if text := constants[n.Sel.Name]; listed(text) {
 				used[text] = true
 			}
 		case *ast.CallExpr:
@@ -90,16 +98,13 @@ func usedCodes(t *testing.T, file string, constants map[string]string, used map[
 	})
 }
 
-// codeNames returns the codes of findings by the names of their constants.
+// codeNames returns the texts of the constants of package result by their names: those of codes are among them.
 func codeNames(t *testing.T) map[string]string {
 	files, err := filepath.Glob("result/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]string{}
-	is := func(text string) bool {
-		return slices.ContainsFunc(result.FindingCodes(), func(c result.FindingCode) bool { return c.Code == text })
-	}
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
@@ -111,7 +116,7 @@ func codeNames(t *testing.T) map[string]string {
 				return true
 			}
 			if lit, ok := spec.Values[0].(*ast.BasicLit); ok {
-				if text, err := strconv.Unquote(lit.Value); err == nil && is(text) {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
 					names[spec.Names[0].Name] = text
 				}
 			}

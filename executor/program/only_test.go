@@ -70,8 +70,8 @@ assert:
 	}
 }
 
-// TestOnlyLater: a target whose backend this build lacks does not stand in the way of stages that have others.
-func TestOnlyLater(t *testing.T) {
+// TestOnlyMissing: a target whose backend this build lacks does not keep stages from running that have others.
+func TestOnlyMissing(t *testing.T) {
 	const text = `version: 1
 targets:
   a: {backend: kserve, url: "builtin://http", model: simple}

@@ -28,7 +28,6 @@ var llmForms = []struct{ line, want string }{
 // TestLLMForms: each form of an option becomes its line.
 func TestLLMForms(t *testing.T) {
 	writeLLM(t)
-	writeForms(t)
 	for _, f := range llmForms {
 		out, diags := llmTool(f.line).Convert(convert.Options{Args: strings.Fields(f.line)})
 		var b strings.Builder
@@ -58,9 +57,4 @@ func llmTool(line string) (tool convert.Tool) {
 		}
 	}
 	return tool
-}
-
-// writeForms writes the files of the forms.
-func writeForms(t *testing.T) {
-	t.Helper()
 }
