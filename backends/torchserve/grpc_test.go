@@ -89,7 +89,7 @@ func TestGRPC(t *testing.T) {
 			if c.target.Headers == nil {
 				c.target.Headers = key
 			}
-			conn, sample := play(t, c.target, c.r, s.GRPCURL())
+			conn, sample := play(t, c.target, c.r, s.GRPCURL(), nil)
 			got := strings.TrimSpace(sample.Class.String() + " " + string(sample.Note))
 			if !strings.HasPrefix(got, c.want) || sample.Responses != c.responses && c.responses > 0 {
 				t.Errorf("%s, %d responses, want %s, %d", got, sample.Responses, c.want, c.responses)
@@ -104,31 +104,6 @@ func TestGRPC(t *testing.T) {
 			}
 		})
 	}
-}
-
-// play sends one request.
-func play(t *testing.T, target backends.Target, r backends.Request, url string) (backends.Conn, *backends.Sample) {
-	t.Helper()
-	target.URL, target.ConnectTimeout = url, 10*time.Second
-	clock := backends.Clock{Origin: time.Now().Add(-time.Second)}
-	c, err := Kind().Open(t.Context(), target, clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close(context.Background()) })
-	call, err := c.Prepare(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lanes, _, err := c.Lanes(t.Context(), 1, backends.LaneOptions{Depth: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &backends.Sample{Due: clock.Now(), Gen: 1}
-	lanes[0].Send(0, call, backends.Fields{}, s)
-	lanes[0].Recv()
-	_ = lanes[0].Close()
-	return c, s
 }
 
 // TestManagement: the workers and the queue of a model, in the words of the real server.

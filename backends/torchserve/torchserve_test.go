@@ -40,11 +40,12 @@ func answered(t *testing.T, target backends.Target, reply string) (backends.Conn
 	t.Helper()
 	raw := backendtest.StartRaw(t, backendtest.RawOptions{}, nil,
 		fmt.Sprintf("accept\nread size\nsend %q\ndelay 5ms\nreset", reply))
-	return sent(t, target, "http://"+raw.Address, func(n int) { raw.Size(n) })
+	return play(t, target, ask, "http://"+raw.Address, raw.Size)
 }
 
-func sent(
-	t *testing.T, target backends.Target, url string, size func(int),
+// play sends one request; size, unless nil, is told how long it is.
+func play(
+	t *testing.T, target backends.Target, r backends.Request, url string, size func(int),
 ) (backends.Conn, *backends.Sample) {
 	t.Helper()
 	target.URL, target.ConnectTimeout = url, 10*time.Second
@@ -54,11 +55,13 @@ func sent(
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close(context.Background()) })
-	call, err := c.Prepare(ask)
+	call, err := c.Prepare(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	size(call.Size)
+	if size != nil {
+		size(call.Size)
+	}
 	lanes, _, err := c.Lanes(t.Context(), 1, backends.LaneOptions{Depth: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +149,7 @@ func TestToken(t *testing.T) {
 		"the server wants a token": nil, "<nil>": {with},
 	} {
 		target := backends.Target{Model: "identity_bytes", Headers: headers}
-		c, sample := sent(t, target, s.HTTPURL(), func(int) {})
+		c, sample := play(t, target, ask, s.HTTPURL(), nil)
 		err := c.(backends.Prober).Ready(t.Context(), "identity_bytes")
 		if !strings.HasPrefix(fmt.Sprint(err), want) {
 			t.Errorf("ready: %v, want %s", err, want)

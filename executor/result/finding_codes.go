@@ -201,7 +201,7 @@ func FindingCodes() []FindingCode {
 			UsersBehind, Note,
 			"The users of a load with `of: users` sent over 5 % fewer requests than their rates make together: a user " +
 				"waits for the reply to its request before.",
-			"Lower the rate or raise `live`, if the load is to be kept; else read it as that of a closed loop.",
+			"Lower the rate of each user and raise `live`, if the whole load is to be kept; else read it as a closed loop's.",
 		},
 		{
 			"dropped-at-stop", Note,
