@@ -251,7 +251,8 @@ func (s *share) read(region uint32, at, size int64) ([]byte, error) {
 // the memory before, if it can be asked.
 func (s *share) close(ctx context.Context) error {
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(s.allocated)) {
+	names := slices.Sorted(maps.Keys(s.allocated))
+	for _, name := range names {
 		if err := s.unregisterRegion(ctx, name); err != nil {
 			errs = append(errs, fmt.Errorf("unregister shared memory %s: %w", name, err))
 			break // a server that is gone is not asked about every region
@@ -261,8 +262,8 @@ func (s *share) close(ctx context.Context) error {
 		errs = append(errs, s.awaitUnregistered(ctx))
 	}
 	s.nameUsed = errors.Join(errs...) != nil
-	for _, r := range s.allocated {
-		errs = append(errs, r.Close())
+	for _, name := range names {
+		errs = append(errs, s.allocated[name].Close())
 	}
 	s.allocated, s.inputs, s.slots = nil, nil, nil
 	return errors.Join(errs...)
