@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -196,9 +197,9 @@ func parseSettings(body []byte) (list []backends.Parameter, err error) {
 	if err := d.Decode(&said); err != nil {
 		return nil, fmt.Errorf("reply %.*q: %w", backends.NoteSize, body, err)
 	}
-	for name, v := range said {
-		p := backends.Parameter{Name: name, Value: v}
-		switch v := v.(type) {
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		p := backends.Parameter{Name: name, Value: said[name]}
+		switch v := p.Value.(type) {
 		case json.Number:
 			if p.Value, err = v.Int64(); err != nil {
 				return nil, fmt.Errorf("setting %s: %w", name, err)

@@ -2,6 +2,7 @@ package program
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -79,7 +80,8 @@ func (m *Machine) judge(u *Unit, diags *source.Diagnostics) {
 	if len(u.Members) < 2 || len(*diags) > before {
 		return
 	}
-	for t, rate := range sum {
+	for _, t := range slices.Sorted(maps.Keys(sum)) {
+		rate := sum[t]
 		if shown := m.Shown[t]; shown.Rate > 0 && rate > shown.Rate {
 			warn(u.Members[0].Plays[0].Node.Stage.LoadPos,
 				"the stages of this group send %s over %s together, "+

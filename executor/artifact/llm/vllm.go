@@ -267,11 +267,12 @@ func (r *Run) vllmStats(x *vllmResult, doc map[string]json.RawMessage) {
 // requests enters the requests of the lists, which must be equally long.
 func (x *vllmResult) requests(r *Run) error {
 	n := len(x.TTFTs)
-	for name, length := range map[string]int{
-		"input_lens": len(x.Inputs), "output_lens": len(x.Outputs), "itls": len(x.ITLs),
-	} {
-		if length != n {
-			return fmt.Errorf("%s has %d elements, ttfts %d", name, length, n)
+	for _, list := range []struct {
+		name   string
+		length int
+	}{{"input_lens", len(x.Inputs)}, {"output_lens", len(x.Outputs)}, {"itls", len(x.ITLs)}} {
+		if list.length != n {
+			return fmt.Errorf("%s has %d elements, ttfts %d", list.name, list.length, n)
 		}
 	}
 	if n > maxRequests {
