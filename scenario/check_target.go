@@ -255,7 +255,7 @@ func checkBuiltin(c *checker, t *language.Target) {
 	}
 }
 
-// checkGenerated refuses keys of the embedded server that only the texts of the OpenAI API have.
+// checkGenerated refuses keys of the embedded server that only language models have.
 func checkGenerated(c *checker, t *language.Target) {
 	if t.Backend.Or("") == "openai" {
 		return

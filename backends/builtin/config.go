@@ -33,7 +33,7 @@ type Config struct {
 	TTFT       *Dist       `json:"ttft,omitempty"` // of the text models; nil: 20 ms
 	ITL        *Dist       `json:"itl,omitempty"`  // nil: 5 ms
 	Generation *Generation `json:"generation,omitempty"`
-	APIKey     string      `json:"api_key,omitempty"` // of the OpenAI API; empty: everyone may use it
+	APIKey     string      `json:"api_key,omitempty"` // of language models; empty: everyone may use it
 
 	// Seed makes the drawn service times and faults repeatable, in the order of executions and
 	// arrivals.
@@ -96,7 +96,7 @@ func (c Config) validate() error {
 		}
 	}
 	if c.Generation != nil {
-		if err := c.Generation.validate(); err != nil {
+		if err := c.Generation.Validate(); err != nil {
 			return fmt.Errorf("generation: %w", err)
 		}
 	}

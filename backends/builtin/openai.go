@@ -1,46 +1,43 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sluice-bench/sluice/backends/builtin/internal/llm"
 )
 
-// Models of the OpenAI API. Adapters of chat answer as it does.
-const (
-	chatModel    = "chat"
-	embedModel   = "embeddings"
-	rankModel    = "rankings"
-	embedding    = 8 // numbers of one
-	createdAt    = 1700000000
-	textInFlight = 1024 // requests that are answered at the same time, unless Config.Instances is less
-)
+// textInFlight is the number of requests that are answered at the same time, unless Config.Instances is less.
+const textInFlight = 1024
 
-// TextModels returns the names of the models of the OpenAI API.
-func TextModels() []string { return []string{chatModel, "chat-a", "chat-b", embedModel, rankModel} }
+// Generation describes the answers of the text endpoints.
+type Generation = llm.Generation
 
-// textServer answers the endpoints of the OpenAI API. Requests beyond `places` wait, in the order of arrival.
+// TextModels returns the names of the models of the text endpoints.
+func TextModels() []string { return llm.Models() }
+
+// textServer answers the endpoints of language models. Requests beyond `places` wait, in the order of arrival.
 type textServer struct {
 	*Server
 	Generation
 	places chan struct{}
 
 	mu     sync.Mutex
-	prefix prefixCache
+	prefix llm.PrefixCache
 	n      uint64     // requests so far
 	stuck  *rand.Rand // draws the streams that stop
 	timers []*timer   // free ones
 }
 
 func newTextServer(s *Server) *textServer {
-	t := &textServer{Server: s, prefix: prefixCache{}}
+	t := &textServer{Server: s, prefix: llm.PrefixCache{}}
 	if g := s.config.Generation; g != nil {
 		t.Generation = *g
 	}
@@ -70,124 +67,89 @@ func (t *textServer) close() {
 	t.timers = nil
 }
 
-// apiError is an error reply of the OpenAI API.
-type apiError struct {
-	status  int
-	Message string `json:"message"`
-	Type    string `json:"type"`
-	Param   any    `json:"param"`
-	Code    any    `json:"code"`
-}
-
-func (e *apiError) Error() string { return e.Message }
-
-func badRequest(param, format string, args ...any) *apiError {
-	e := &apiError{
-		status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...), Type: "invalid_request_error",
-	}
-	if param != "" {
-		e.Param = param
-	}
-	return e
-}
-
-// body returns the JSON of e.
-func (e *apiError) body() []byte {
-	b, _ := json.Marshal(object{"error": e}) // strings can always be encoded
-	return b
-}
-
 // routes adds the endpoints.
 func (t *textServer) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
-	t.serve(mux, "GET /v1/models", t.models)
-	t.serve(mux, "POST /v1/chat/completions",
-		func(w http.ResponseWriter, r *http.Request) error { return t.generate(w, r, chatShape{}) })
-	t.serve(mux, "POST /v1/completions",
-		func(w http.ResponseWriter, r *http.Request) error { return t.generate(w, r, completionShape{}) })
-	t.serve(mux, "POST /v1/embeddings", t.embeddings)
-	for _, path := range []string{"/v1/ranking", "/v1/rerank", "/rerank"} {
-		t.serve(mux, "POST "+path, t.rankings)
+	t.serve(mux, "GET /v1/models", llm.Other, func(w http.ResponseWriter, _ *http.Request) error {
+		writeJSON(w, http.StatusOK, llm.ModelList())
+		return nil
+	})
+	for path, of := range llm.Paths() {
+		t.serve(mux, "POST "+path, of, func(w http.ResponseWriter, r *http.Request) error {
+			return t.generate(w, r, of)
+		})
+	}
+	for path, answer := range map[string]func([]byte) (any, error){
+		"/v1/embeddings": llm.Embeddings, "/v1/ranking": llm.Rankings, "/v1/rerank": llm.Rankings,
+		"/rerank": llm.Rankings, "/v1/images/generations": llm.Images, "/v1/infer": llm.Detections,
+	} {
+		t.serve(mux, "POST "+path, llm.Other, func(w http.ResponseWriter, r *http.Request) error {
+			return t.whole(w, r, answer)
+		})
 	}
 }
 
-// serve serves a pattern to whoever has the API key.
+// serve serves a pattern to whoever has the API key. Errors have the form of an endpoint.
 func (t *textServer) serve(
-	mux *http.ServeMux, pattern string, h func(http.ResponseWriter, *http.Request) error,
+	mux *http.ServeMux, pattern string, of llm.Endpoint, h func(http.ResponseWriter, *http.Request) error,
 ) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		err := t.allowed(r)
 		if err == nil {
 			err = h(w, r)
 		}
-		t.writeError(w, err)
+		t.writeError(w, of, err)
 	})
 }
 
-// allowed refuses requests without the API key.
+// allowed refuses requests without the API key. Anthropic's header has it too.
 func (t *textServer) allowed(r *http.Request) error {
 	key := t.config.APIKey
-	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); key == "" || ok && got == key {
+	got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if key == "" || ok && got == key || r.Header.Get("X-Api-Key") == key {
 		return nil
 	}
-	return &apiError{
-		status: http.StatusUnauthorized, Message: "Incorrect API key provided.", Type: "invalid_request_error",
-		Code: "invalid_api_key",
-	}
+	return llm.Unauthorized()
 }
 
 // writeError answers with an error. Nothing can be said to a client that is gone.
-func (t *textServer) writeError(w http.ResponseWriter, err error) {
-	var api *apiError
+func (t *textServer) writeError(w http.ResponseWriter, of llm.Endpoint, err error) {
+	var api *llm.Error
 	var f *failure
 	switch {
 	case errors.Is(err, errReset):
 		resetPeer(w)
 	case errors.As(err, &api):
-		writeJSON(w, api.status, api.body())
+		writeJSON(w, api.Status, api.Body(of))
 	case errors.As(err, &f):
-		writeJSON(w, f.http, (&apiError{Message: f.text, Type: "invalid_request_error"}).body())
+		writeJSON(w, f.http, (&llm.Error{Status: f.http, Message: f.text, Type: "invalid_request_error"}).Body(of))
 	}
 }
 
-func (t *textServer) models(w http.ResponseWriter, _ *http.Request) error {
-	var list []object
-	for _, name := range TextModels() {
-		list = append(list, object{"id": name, "object": "model", "created": createdAt, "owned_by": "sluice"})
-	}
-	body, err := json.Marshal(object{"object": "list", "data": list})
-	if err == nil {
-		writeJSON(w, http.StatusOK, body)
-	}
-	return err
-}
-
-// read reads the JSON of a request into to.
-func (t *textServer) read(w http.ResponseWriter, r *http.Request, to any) error {
-	use := t.use()
-	defer use.done()
-	body, err := readBody(w, r, use)
+// generate serves an endpoint that generates text.
+func (t *textServer) generate(w http.ResponseWriter, r *http.Request, of llm.Endpoint) (err error) {
+	body, err := t.body(w, r)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, to); err != nil {
-		return badRequest("", "We could not parse the JSON body of your request: %v", err)
+	a, err := llm.Read(of, t.Generation, body)
+	if err != nil {
+		return err
 	}
-	return nil
+	v, err := t.enter(r)
+	defer func() { t.leave(v, err) }()
+	if err != nil {
+		return err
+	}
+	return (&textAnswer{textServer: t, Answer: a, visit: v}).play(w, r)
 }
 
-// known refuses models that the endpoint does not serve.
-func known(name string, of ...string) error {
-	switch {
-	case name == "":
-		return badRequest("model", "you must provide a model parameter")
-	case slices.Contains(of, name):
-		return nil
-	}
-	return &apiError{
-		status: http.StatusNotFound, Message: fmt.Sprintf("The model `%s` does not exist", name),
-		Type: "invalid_request_error", Param: "model", Code: "model_not_found",
-	}
+// body reads the body of a request.
+func (t *textServer) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	use := t.use()
+	defer use.done()
+	body, err := readBody(w, r, use)
+	return bytes.Clone(body), err
 }
 
 // errBroken is the outcome of a stream with an error in it.
@@ -235,12 +197,12 @@ func (t *textServer) leave(v *visit, err error) {
 		t.mu.Unlock()
 		<-t.places
 	}
-	var api *apiError
+	var api *llm.Error
 	switch {
 	case errors.Is(err, errBroken):
 		err = &failure{http: http.StatusInternalServerError}
 	case errors.As(err, &api):
-		err = &failure{http: api.status}
+		err = &failure{http: api.Status}
 	}
 	t.count(err)
 }
@@ -272,39 +234,49 @@ func (t *textServer) waitUntil(ctx context.Context, v *visit, due int64) error {
 	return ctx.Err()
 }
 
-// simulatedError is the error of a request that was drawn to fail.
-func simulatedError() *apiError {
-	return &apiError{
-		status: http.StatusInternalServerError, Message: "simulated failure", Type: "server_error",
-		Code: http.StatusInternalServerError,
+// whole serves a request that is answered as a whole, after the service time.
+func (t *textServer) whole(
+	w http.ResponseWriter, r *http.Request, answer func(body []byte) (any, error),
+) (err error) {
+	body, err := t.body(w, r)
+	if err != nil {
+		return err
 	}
-}
-
-// execute takes the service time of a request that is answered as a whole.
-func (t *textServer) execute(r *http.Request, answer func() (any, error)) (body []byte, err error) {
+	reply, err := answer(body)
+	if err != nil {
+		return err
+	}
 	v, err := t.enter(r)
 	defer func() { t.leave(v, err) }()
 	if err != nil {
-		return nil, err
-	}
-	reply, err := answer()
-	if err != nil {
-		return nil, err
+		return err
 	}
 	service := drawn(t.config.ServiceTime, 0, t.draws(v))()
 	if err := t.waitUntil(r.Context(), v, t.clock.now()+int64(service)); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case v.reset:
-		return nil, errReset
+		return errReset
 	case v.fail:
-		return nil, simulatedError()
+		return llm.Simulated()
 	}
-	return json.Marshal(reply)
+	text, err := json.Marshal(reply)
+	if err == nil {
+		writeJSON(w, http.StatusOK, text)
+	}
+	return err
 }
 
 // draws returns the source of the times of one request, which other requests do not change.
 func (t *textServer) draws(v *visit) *rand.Rand {
 	return rand.New(rand.NewPCG(t.config.Seed, v.number))
+}
+
+// drawn returns a function that draws times of d, or own without one.
+func drawn(d *Dist, own time.Duration, r *rand.Rand) func() time.Duration {
+	if d == nil {
+		return func() time.Duration { return own }
+	}
+	return func() time.Duration { return d.draw(r) }
 }

@@ -106,9 +106,9 @@ func TestChatStream(t *testing.T) {
 			"tool call", "",
 			Generation{ToolCalls: true},
 			[]string{
-				role, event(`"tool_calls":[{"function":{"arguments":" the","name":"get_weather"},"id":"call-1",`+
+				role, event(`"tool_calls":[{"function":{"arguments":"{\"text\":\" the","name":"get_weather"},"id":"call-1",`+
 					`"index":0,"type":"function"}]`, "null", ""),
-				event(`"tool_calls":[{"function":{"arguments":" quick"},"index":0}]`, "null", ""),
+				event(`"tool_calls":[{"function":{"arguments":" quick\"}"},"index":0}]`, "null", ""),
 				event("", `"tool_calls"`, ""),
 			},
 		},

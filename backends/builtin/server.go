@@ -1,7 +1,7 @@
 // Package builtin is the embedded inference server: KServe v2 over HTTP and gRPC with Triton's
-// configuration and statistics, the OpenAI API with known times of tokens, a simulated queue, faults on
-// demand, and the true arrival times of requests. It serves the quick start and the test suite, and is the
-// known truth that measurements are calibrated against.
+// configuration and statistics, OpenAI's API and Anthropic's messages with known times of tokens, a
+// simulated queue, faults on demand, and the true arrival times of requests. It serves the quick start
+// and the test suite, and is the known truth that measurements are calibrated against.
 //
 // It is not: fast, and not built from Sluice's own wire code. It imports no package of Sluice and
 // uses net/http, grpc-go and encoding/json, so that a protocol mistake has to be made twice, in

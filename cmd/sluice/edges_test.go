@@ -26,8 +26,9 @@ backends/all -> backends backends/grpc backends/http backends/kserve backends/op
 backends/backendtest -> backends backends/backendtest/cases backends/tensor
 backends/backendtest/cases ->
 backends/backendtest/cudatest ->
-backends/builtin -> backends/builtin/internal/kservepb
+backends/builtin -> backends/builtin/internal/kservepb backends/builtin/internal/llm
 backends/builtin/internal/kservepb ->
+backends/builtin/internal/llm ->
 backends/grpc -> backends backends/wire/endpoint backends/wire/grpcraw backends/wire/protow
 	scenario/regular
 backends/http -> backends backends/wire/buffer backends/wire/coding backends/wire/endpoint

@@ -317,7 +317,7 @@ type Builtin struct {
 // Generation holds the keys of the texts of the embedded server.
 type Generation struct {
 	At Place `def:"generation"`
-	// Tokens of a text whose request has no max_tokens.
+	// Tokens of a text whose request has no limit of tokens.
 	// Example: 64
 	OutputTokens *Val[int64] `plan:"output_tokens" default:"16" min:"1" max:"65536"`
 	// Tokens in each event of a stream.
@@ -338,8 +338,9 @@ type Generation struct {
 	// How many tokens of a text come first, as reasoning.
 	// Example: 8
 	ReasoningTokens *Val[int64] `plan:"reasoning_tokens" default:"0" min:"0" max:"65536"`
-	// Where a stream tells its usage: asked, as the request does with stream_options; separate, in an event
-	// without choices; last, in the event that ends the text; every, in all of them, growing; none.
+	// Where a stream of chat or completions tells its usage: asked, as the request does with stream_options;
+	// separate, in an event without choices; last, in the event that ends the text; every, in all of them,
+	// growing; none.
 	// Example: every
 	Usage *Val[string] `plan:"usage" default:"asked" words:"asked separate last every none"`
 	// Tokens after which a stream of `errors`, `reset` or `stuck` goes wrong; 0: it does before the first.
