@@ -60,12 +60,15 @@ func (h Hold) Percentile(whole *Dist, missing int64, t *Table, p, confidence flo
 		if out.Lo = math.Inf(-1); l >= 1 {
 			out.Lo = float64(min(lo, whole.at(min(l, whole.n))))
 		}
+		least := math.Log((1-confidence)/2) / math.Log(max(p, 100-p)/100)
+		if s.blocks >= longHold && float64(n)/factor >= nearlyEnough*least {
+			u = min(u, whole.n)
+		}
 		if out.Hi = math.Inf(1); u <= whole.n {
 			value, above := float64(whole.at(min(rank(p, n), whole.n))), float64(max(hi, whole.at(u)))
-			out.Hi = h.reach(&out, value, above, factor)
+			out.Hi = h.reach(&out, value, above, factor, s.blocks)
 		}
 		if math.IsInf(out.Hi, 1) && hi != math.MaxInt64 || math.IsInf(out.Lo, -1) && lo != math.MinInt64 {
-			least := math.Log((1-confidence)/2) / math.Log(max(p, 100-p)/100)
 			out.NeedHold = max(out.NeedHold, h.Seconds*max(1.5, 2*least*factor/float64(n)))
 		}
 	}
@@ -115,7 +118,7 @@ func (h Hold) Mean(whole *Dist, t *Table, confidence float64) Interval {
 		factor := out.count(times, b, confidence)
 		lo, above := skewed(mean, std*math.Sqrt(times/n), skewness(x.errs()), b, confidence)
 		out.Lo = min(out.Lo, lo)
-		out.Hi = h.reach(&out, mean, max(hi, above), factor)
+		out.Hi = h.reach(&out, mean, max(hi, above), factor, s.blocks)
 	}
 	return h.judge(out, s)
 }
@@ -196,11 +199,12 @@ func clopperPearson(k, n, confidence float64) (lo, hi float64) {
 // skewed returns Student's interval of a mean with the standard error given, moved by the skewness of
 // its estimate as its first Edgeworth term demands (Johnson, "Modified t Tests and Confidence Intervals
 // for Asymmetrical Populations", JASA 73, 1978; Willink, Communications in Statistics 34, 2005). The
-// inverse that both take of it is left out, as it grows without bound in short runs.
+// inverse that both take of it is left out, as it grows without bound in short runs. Of heavy tails a run
+// shows too little skewness, so the upper bound moves by more of it, by the simulation.
 func skewed(mean, err, skew float64, b int, confidence float64) (lo, hi float64) {
 	t := StudentT((1+confidence)/2, float64(b))
 	shift := skew / 6 * (1 + 2*t*t)
-	return mean - max(t-shift, t/2)*err, mean + max(t+shift, t/2)*err
+	return mean - max(t-shift, t/2)*err, mean + max(t+1.2*shift, t/2)*err
 }
 
 // count notes how many independent requests tell as much, if the variance is `times` that of independent
@@ -217,20 +221,36 @@ func (i *Interval) count(times float64, b int, confidence float64) (factor float
 	return max(1, times*t*t)
 }
 
-// maxReach is the relative distance of an upper bound beyond which there is none.
-const maxReach = 0.75
+// maxReach is the relative distance of an upper bound beyond which there is none, and longReach that
+// beyond which it no longer stretches in a long hold.
+const (
+	maxReach  = 0.75
+	longReach = 0.9
+)
+
+// In a hold of longHold blocks an upper bound far above its value is a bound, and no sign that hold saw
+// too few queues. Where it amounts to nearlyEnough of the fewest independent requests that have an order
+// statistic there, its largest value is taken for that, as reach moves the bound beyond it. By the
+// simulation.
+const (
+	longHold     = 30
+	nearlyEnough = 0.7
+)
 
 // reach moves the upper bound of a value of dependent requests up. Near capacity the spread of a queue's
 // times grows as their square, so that a run with few long queues shows too little of both; 1/value has
 // an even spread, and gives value/(1-r) for a distance of r. The part of r that independent requests
 // would have too stays as it is.
-func (h Hold) reach(out *Interval, value, above, factor float64) float64 {
+func (h Hold) reach(out *Interval, value, above, factor, blocks float64) float64 {
 	if value <= 0 {
 		return above
 	}
 	r := above/value - 1
 	w := r * (1 - 1/factor)
-	if w > maxReach {
+	switch {
+	case blocks >= longHold:
+		w = min(w, longReach)
+	case w > maxReach:
 		out.NeedHold = h.Seconds * min(100, r*r/(maxReach*maxReach/4))
 		return math.Inf(1)
 	}

@@ -84,7 +84,7 @@ func (s *shape) timesOfOthers(b int) (times float64) {
 // doubt is the number of blocks at which the excess of a variance over that of independent requests is
 // taken four times: its estimate depends on the length of hold, and a run that saw no long queue shows
 // too little of it. By the simulation.
-const doubt = 30
+const doubt = 36
 
 func (s *shape) widen(times float64) float64 {
 	f := 1 + doubt/s.blocks
