@@ -18,9 +18,10 @@ const maxConns = 1 << 16
 // conn is one connection, served by one loop. buf[:n] holds the bytes that were read and not
 // answered yet.
 type conn struct {
-	fd  int
-	buf []byte
-	n   int
+	fd     int
+	buf    []byte
+	n      int
+	stream *stream // that answers its request; nil: none
 }
 
 // loop is a thread that serves its share of the connections.
@@ -30,12 +31,18 @@ type loop struct {
 	epoll int
 	reply []byte
 
+	streams *streams // of all loops
+	queue   queue    // of the streams that this loop writes
+	ready   []*stream
+	turn    uint64
+	timer   int // descriptor; ends when the next event is due
+
 	header  unix.Msghdr
 	vector  unix.Iovec
 	control [64]byte
 }
 
-func serveHTTP(rec *arrivals, loops int) (address string, err error) {
+func serveHTTP(rec *arrivals, written *streams, loops int) (address string, err error) {
 	listener, address, err := listen()
 	if err != nil {
 		return "", err
@@ -43,8 +50,8 @@ func serveHTTP(rec *arrivals, loops int) (address string, err error) {
 	conns := new([maxConns]atomic.Pointer[conn])
 	var list []*loop
 	for range loops {
-		l := &loop{rec: rec, conns: conns, reply: httpReply()}
-		if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		l := &loop{rec: rec, conns: conns, reply: httpReply(), streams: written}
+		if err := l.init(); err != nil {
 			return "", err
 		}
 		list = append(list, l)
@@ -101,21 +108,48 @@ func accept(listener int, loops []*loop) {
 	}
 }
 
+func (l *loop) init() (err error) {
+	if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
+	}
+	if l.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err != nil {
+		return err
+	}
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.timer)}
+	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, l.timer, &event)
+}
+
 func (l *loop) run() {
 	runtime.LockOSThread()
 	var events [128]unix.EpollEvent
+	var expired [8]byte
+	timeout := -1
 	for {
-		n, err := unix.EpollWait(l.epoll, events[:], -1)
+		n, err := unix.EpollWait(l.epoll, events[:], timeout)
 		if err != nil {
 			continue // interrupted
 		}
 		for _, e := range events[:n] {
-			if c := l.conns[e.Fd].Load(); !l.serve(c) {
-				l.conns[e.Fd].Store(nil)
-				_ = unix.Close(c.fd)
+			if e.Fd == int32(l.timer) {
+				_, _ = unix.Read(l.timer, expired[:])
+			} else if c := l.conns[e.Fd].Load(); c != nil && !l.serve(c) {
+				l.drop(c)
 			}
 		}
+		timeout = -1
+		if l.play() {
+			timeout = 0
+		}
 	}
+}
+
+// drop closes a connection.
+func (l *loop) drop(c *conn) {
+	if c.stream != nil {
+		c.stream.c = nil
+	}
+	l.conns[c.fd].Store(nil)
+	_ = unix.Close(c.fd)
 }
 
 // serve reads once and answers what is whole. False: the connection is over.
@@ -129,18 +163,24 @@ func (l *loop) serve(c *conn) bool {
 	}
 	c.n += n
 	for {
-		size, path := request(c.buf[:c.n])
-		if size == 0 {
+		size, get, path := request(c.buf[:c.n])
+		switch {
+		case size == 0:
 			return true
-		}
-		out := l.reply
-		if path != nil {
-			out = httpMetadata(string(path))
-		} else {
+		case get:
+			if !write(c.fd, httpMetadata(string(path))) {
+				return false
+			}
+		case c.stream != nil:
+			return false // a request before the end of the last reply
+		case isChat(path):
 			l.rec.add(at, c.buf[:size])
-		}
-		if !write(c.fd, out) {
-			return false
+			l.open(c, at, c.buf[:size])
+		default:
+			l.rec.add(at, c.buf[:size])
+			if !write(c.fd, l.reply) {
+				return false
+			}
 		}
 		c.n = copy(c.buf, c.buf[size:c.n])
 	}
@@ -196,22 +236,23 @@ var (
 	length  = []byte("content-length:")
 )
 
-// request is the size of the first request in b, 0 when it is not whole yet, and the path if it is
-// a GET.
-func request(b []byte) (size int, path []byte) {
+// request returns the size of the first request in b, 0 when it is not whole yet, whether it is a GET, and
+// its path.
+func request(b []byte) (size int, get bool, path []byte) {
 	head := bytes.Index(b, headEnd)
 	if head < 0 {
-		return 0, nil
+		return 0, false, nil
 	}
-	if bytes.HasPrefix(b, []byte("GET ")) {
-		path = b[4:head]
-		return head + len(headEnd), path[:max(0, bytes.IndexByte(path, ' '))]
+	method, rest, _ := bytes.Cut(b[:head], []byte(" "))
+	path, _, _ = bytes.Cut(rest, []byte(" "))
+	if string(method) == "GET" {
+		return head + len(headEnd), true, path
 	}
 	size = head + len(headEnd) + bodySize(b[:head])
 	if size > len(b) {
-		return 0, nil
+		return 0, false, nil
 	}
-	return size, nil
+	return size, false, path
 }
 
 // bodySize reads Content-Length; 0 when there is none.

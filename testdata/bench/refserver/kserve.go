@@ -21,11 +21,13 @@ func httpReply() []byte {
 	return ok(body + strings.Repeat(" ", replySize-len(body)))
 }
 
-// httpMetadata answers the GETs that a KServe client makes before the load.
+// httpMetadata answers the GETs that clients make before the load.
 func httpMetadata(path string) []byte {
 	switch {
 	case strings.HasSuffix(path, "/ready"), strings.HasSuffix(path, "/live"):
 		return ok("")
+	case strings.HasSuffix(path, "/models"):
+		return ok(`{"object":"list","data":[{"id":"M","object":"model","created":1,"owned_by":"ref"}]}`)
 	case path == "/v2":
 		return ok(`{"name":"refserver","version":"1","extensions":["binary_tensor_data"]}`)
 	}

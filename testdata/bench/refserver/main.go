@@ -1,6 +1,7 @@
 // Command refserver is a server that costs as little as a server can and writes down when each
 // request arrived, so that load generators can be judged by what they really did. It answers KServe
-// v2: HTTP/1.1 by raw epoll, gRPC by grpc-go with a codec that passes bytes through.
+// v2: HTTP/1.1 by raw epoll, gRPC by grpc-go with a codec that passes bytes through; and the chats of
+// OpenAI's interface with streams whose events it writes at known times.
 //
 // It is not: a server for anything but the speed benchmark, strict about what it is sent, part of
 // the product.
@@ -17,6 +18,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 )
 
 func main() {
@@ -32,20 +34,21 @@ func run(loops int) error {
 	debug.SetGCPercent(400)
 	// The threads of HTTP wait inside the kernel: gRPC and control must not wait for them.
 	runtime.GOMAXPROCS(runtime.NumCPU() + loops)
-	rec := newArrivals(capacity)
+	rec, written := newArrivals(capacity), &streams{}
+	written.start(newPace(20*time.Millisecond, 5*time.Millisecond, 64, false))
 	var where struct {
 		HTTP    string `json:"http"`
 		GRPC    string `json:"grpc"`
 		Control string `json:"control"`
 	}
 	var err error
-	if where.HTTP, err = serveHTTP(rec, loops); err != nil {
+	if where.HTTP, err = serveHTTP(rec, written, loops); err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
 	if where.GRPC, err = serveGRPC(rec); err != nil {
 		return fmt.Errorf("grpc: %w", err)
 	}
-	if where.Control, err = serveControl(rec); err != nil {
+	if where.Control, err = serveControl(rec, written); err != nil {
 		return fmt.Errorf("control: %w", err)
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(where); err != nil {
