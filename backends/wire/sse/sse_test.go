@@ -69,6 +69,18 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// TestLineEnd: the end of a line is found wherever it lies, however far behind it the other kind of end.
+func TestLineEnd(t *testing.T) {
+	for size := range 1100 {
+		for _, end := range []string{"", "\r", "\n", "\r\n", "\r" + strings.Repeat("x", 600) + "\n", "\n\r"} {
+			text := strings.Repeat("x", size) + end + strings.Repeat("x", 3)
+			if got, want := lineEnd([]byte(text)), strings.IndexAny(text, "\r\n"); got != want {
+				t.Fatalf("%d bytes and %q: %d, want %d", size, end, got, want)
+			}
+		}
+	}
+}
+
 func TestNextDoesNotAllocate(t *testing.T) {
 	var s Scanner
 	text := []byte("data: {\"text_output\":\"word \"}\n\ndata: {\"text_output\":\"word \"}\n\n")
