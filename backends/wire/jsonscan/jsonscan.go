@@ -11,7 +11,11 @@
 // numbers, as Triton, Python and perf_analyzer write them.
 package jsonscan
 
-import "encoding/json"
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math/bits"
+)
 
 // Scanner reads one text. The zero Scanner reads the empty one.
 type Scanner struct {
@@ -137,6 +141,10 @@ func (s *Scanner) Raw() (raw []byte, escaped bool) {
 	}
 	start := s.at
 	for ; s.at < len(s.b); s.at++ {
+		s.at += plain(s.b[s.at:])
+		if s.at == len(s.b) {
+			break
+		}
 		switch c := s.b[s.at]; {
 		case c == '"':
 			s.at++
@@ -152,6 +160,24 @@ func (s *Scanner) Raw() (raw []byte, escaped bool) {
 	s.at = min(s.at, len(s.b))
 	s.problem = unended
 	return nil, false
+}
+
+// plain returns the number of bytes at the start of b that are neither a quote, a backslash nor a control
+// character. It reads eight at a time: a byte of these expressions has its high bit set where that of the
+// text is such a character, and above it perhaps others, so the lowest one counts.
+func plain(b []byte) (n int) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(b)-n >= 8; n += 8 {
+		v := binary.LittleEndian.Uint64(b[n:])
+		quote, slash := v^ones*'"', v^ones*'\\'
+		if found := (v-ones*' ')&^v | (quote-ones)&^quote | (slash-ones)&^slash; found&high != 0 {
+			return n + bits.TrailingZeros64(found&high)/8
+		}
+	}
+	for n < len(b) && b[n] != '"' && b[n] != '\\' && b[n] >= ' ' {
+		n++
+	}
+	return n
 }
 
 // Unescape returns a string, given without quotes, with its escapes undone. It allocates.

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,26 @@ func TestMistakes(t *testing.T) {
 		sc.End()
 		if err := sc.Mistake(); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestPlain: of all bytes, at any place, before and behind any other, the first that is special is found.
+func TestPlain(t *testing.T) {
+	special := func(c byte) bool { return c == '"' || c == '\\' || c < ' ' }
+	for at := range 19 {
+		for c := range 256 {
+			for other := range 256 {
+				b := []byte(strings.Repeat("x", 20))
+				b[at], b[at+1] = byte(c), byte(other)
+				want := slices.IndexFunc(b, special)
+				if want < 0 {
+					want = len(b)
+				}
+				if got := plain(b); got != want {
+					t.Fatalf("%q: %d, want %d", b, got, want)
+				}
+			}
 		}
 	}
 }
