@@ -27,6 +27,10 @@ type parser struct {
 	depth  int
 	inCall bool // the next object is the function of a tool call, whose name is content
 	report bool // the event has a message that is a text, as errors have it; an answer's is an object
+
+	last       pattern // an event that was read: most others differ in their content only
+	strings    int     // of content
+	start, end int     // of the last of them
 }
 
 // event holds the facts of one event.
@@ -44,12 +48,25 @@ type event struct {
 // read reads an event; kind is the type that the stream itself gives it. It reports whether text is
 // JSON of a shape that can be read.
 func (p *parser) read(text, kind []byte) bool {
-	p.Scanner, p.depth, p.inCall, p.report = jsonscan.Lenient(text), 0, false, false
+	if len(kind) == 0 && p.last.fits(text) {
+		p.event = p.last.event
+		return true
+	}
+	p.Scanner, p.depth, p.inCall, p.report, p.strings = jsonscan.Lenient(text), 0, false, false, 0
 	p.event = event{results: -1, usage: noUsage}
 	if p.Peek() == '[' {
 		p.results = p.elements()
 		return p.AtEnd()
 	}
+	ok := p.readObject(kind)
+	if ok && p.strings == 1 && len(p.kind) == 0 {
+		p.last.set(text, p.start, p.end, p.event)
+	}
+	return ok
+}
+
+// readObject reads an event that is no list.
+func (p *parser) readObject(kind []byte) bool {
 	p.top()
 	p.failed = p.failed || string(kind) == "error" || string(p.kind) == "error" || p.reportsOnly()
 	if p.kind == nil {
@@ -162,7 +179,11 @@ func (p *parser) content() {
 	}
 	switch p.Peek() {
 	case '"':
-		p.answer = len(p.word()) > 0 || p.answer
+		text := p.word()
+		p.answer = len(text) > 0 || p.answer
+		p.strings++
+		p.end = p.Offset() - 1
+		p.start = p.end - len(text)
 	case '[':
 		p.list((*parser).content)
 	case '{':
