@@ -1,10 +1,6 @@
 package http1
 
-import (
-	"strings"
-
-	"github.com/sluice-bench/sluice/backends"
-)
+import "github.com/sluice-bench/sluice/backends"
 
 // chunkLine is the state of one line of chunk framing (RFC 9112 section 7.1). Unlike fields, chunk
 // framing needs its CR: leniency here would let two readers see two ends.
@@ -39,10 +35,7 @@ func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
 
 // accept reads one character of the size line before its LF; false: it is malformed.
 func (c *chunkLine) accept(ch byte) bool {
-	v := strings.IndexByte("0123456789abcdefABCDEF", ch)
-	if v > 0xf {
-		v -= 6
-	}
+	v := hexDigit(ch)
 	switch {
 	case ch == '\r':
 		c.gotCR = true
@@ -58,6 +51,19 @@ func (c *chunkLine) accept(ch byte) bool {
 		c.digits++
 	}
 	return true
+}
+
+// hexDigit returns the value of a digit, -1 for any other character.
+func hexDigit(ch byte) int {
+	switch {
+	case '0' <= ch && ch <= '9':
+		return int(ch - '0')
+	case 'a' <= ch && ch <= 'f':
+		return int(ch-'a') + 10
+	case 'A' <= ch && ch <= 'F':
+		return int(ch-'A') + 10
+	}
+	return -1
 }
 
 // chunkStart goes from a size line to its chunk, or from the last size line to the trailers.
@@ -79,6 +85,9 @@ func (w *Wire) chunkStart(at int64) backends.Next {
 // stepDataEnd reads the CR LF after a chunk.
 func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 	switch {
+	case !w.chunk.gotCR && len(b) > 1 && b[0] == '\r' && b[1] == '\n':
+		w.phase = inSize
+		return 2, backends.NextMore
 	case !w.chunk.gotCR && b[0] == '\r':
 		w.chunk.gotCR = true
 	case w.chunk.gotCR && b[0] == '\n':
