@@ -3,7 +3,7 @@
 #
 #   testdata/bench/profile.sh
 #
-# Run it after a change of the load path, on an idle machine; it takes two minutes. Needs: go, python3.
+# Run it after a change of the load path, on an idle machine; it takes two minutes. Needs: go, python3, curl.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
@@ -29,6 +29,15 @@ PLAN
     "$work/sluice" run "$work/$name.yaml" --out "$work/$name" --cpu-profile "$work/$name.pprof" >/dev/null || [ $? = 5 ]
   done
 done
+curl --silent --fail --request POST "http://$(url control)/pace?ttft=0s&gap=0s&tokens=64"
+cat >"$work/stream.yaml" <<PLAN
+version: 1
+target: {backend: openai, url: "http://$(url http)", model: M, streaming: true}
+data: {rows: [{prompt: "Why is the sky blue?", output_tokens: 64}]}
+stages:
+  - {id: s, load: {concurrency: 64}, for: 6s}
+PLAN
+"$work/sluice" run "$work/stream.yaml" --out "$work/stream" --cpu-profile "$work/stream.pprof" >/dev/null || [ $? = 5 ]
 go tool pprof -proto "$work"/*.pprof >"$work/default.pgo" 2>/dev/null
 mv "$work/default.pgo" cmd/sluice/default.pgo
 ls -l cmd/sluice/default.pgo
