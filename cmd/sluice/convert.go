@@ -136,6 +136,7 @@ func (a *app) convertLine(ctx context.Context, t convert.Tool, args []string, f 
 		}
 	}
 	out, diags := t.Convert(o)
+	a.env = withSecrets(a.env, out.Secrets)
 	if out.Plan != "" {
 		diags = append(diags, out.Mistakes(a.refused(cmp.Or(f.file(), convertedPlan), out.Plan))...)
 	}
@@ -158,15 +159,38 @@ func (a *app) convertLine(ctx context.Context, t convert.Tool, args []string, f 
 		if err := createPlan(file, out.Plan, f.force); err != nil {
 			return err
 		}
-	} else if !f.run {
+	}
+	if f.file() != "" || !f.run {
+		a.reportSecrets(out.Secrets)
+	}
+	switch {
+	case f.run:
+		return a.runConverted(t, out, f)
+	case f.out == "":
 		_, err := fmt.Fprint(a.out, out.Plan)
 		return err
 	}
-	if f.run {
-		return a.runConverted(t, out, f)
-	}
 	a.reportWritten(f.out)
 	return nil
+}
+
+// withSecrets returns an environment that has the secrets of a command line too.
+func withSecrets(env func(string) (string, bool), secrets []convert.Secret) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, s := range secrets {
+			if s.Env == name && s.Value != "" {
+				return s.Value, true
+			}
+		}
+		return env(name)
+	}
+}
+
+// reportSecrets prints what the environment must have for a plan.
+func (a *app) reportSecrets(secrets []convert.Secret) {
+	for _, s := range secrets {
+		a.report("%s: the plan reads this secret from the environment: set %s to %s\n", s.Option, s.Env, s.Form)
+	}
 }
 
 // refused returns the mistakes of a converted plan of the name file.
@@ -197,4 +221,3 @@ func (a *app) reportWritten(file string) {
 // convertedPlan is the name in messages of a converted plan without a file. Its paths are relative
 // to the working folder.
 const convertedPlan = "converted plan"
-

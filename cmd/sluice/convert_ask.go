@@ -19,6 +19,7 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if first.Plan == "" {
 		return nil, nil
 	}
+	a.env = withSecrets(a.env, first.Secrets)
 	compiled, _ := a.load(convertedPlan, overrides{name: convertedPlan, text: []byte(first.Plan)})
 	if compiled == nil {
 		return nil, nil

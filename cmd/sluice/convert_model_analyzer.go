@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -29,11 +30,17 @@ func modelAnalyzerCommand(a *app) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the configuration: %w", err)
 			}
-			plan, diags := convert.ModelAnalyzer(args[0], data)
+			converted, diags := convert.ModelAnalyzer(args[0], data)
+			plan := converted.Plan
+			a.env = withSecrets(a.env, converted.Secrets)
+			if plan != "" {
+				diags = append(diags, converted.Mistakes(a.refused(cmp.Or(out, convertedPlan), plan))...)
+			}
 			a.diagnose(diags, func(string) []byte { return data })
 			if diags.HasErrors() {
 				return exitError{verdict.CodePlan}
 			}
+			a.reportSecrets(converted.Secrets)
 			if out == "" {
 				_, err = fmt.Fprint(a.out, plan)
 				return err

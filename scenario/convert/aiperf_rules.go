@@ -19,7 +19,7 @@ func AIPerf(o Options) (Converted, source.Diagnostics) {
 	c := newAIPerf(newReader(o, "aiperf", args))
 	if sub := c.subcommand("profile"); sub != "profile" {
 		c.fail(0, codeArgument, "aiperf %s measures nothing: there is no plan of it", sub)
-		return Converted{Line: c.text}, c.diags.Sorted()
+		return Converted{Line: c.text}, c.mistakes()
 	}
 	return c.convert("aiperf", aiperfSettings, c.finish)
 }

@@ -62,8 +62,11 @@ type Converted struct {
 	Files   []File
 	// Append adds to files of earlier runs. Dated puts the time of the run before the ending of names.
 	Append, Dated bool
+	// Secrets are the plan's variables of what the command line has in plain text.
+	Secrets []Secret
 	// places holds the options by their names, for the mistakes that the plan shows.
 	places map[string]place
+	file   string // a configuration in place of a command line
 	// Usage and Version report that the command line asks for nothing else.
 	Usage, Version bool
 }
@@ -79,6 +82,7 @@ const LineFile = "command line"
 func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 	c := newCommand(o)
 	c.read()
+	c.authorize(&c.request.headers)
 	if c.out.Usage || c.out.Version {
 		return Converted{Line: c.text, Usage: c.out.Usage, Version: c.out.Version}, nil
 	}
@@ -86,8 +90,9 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 		c.rules()
 	}
 	if c.diags.HasErrors() {
-		return Converted{Line: c.text}, c.diags.Sorted()
+		return Converted{Line: c.text}, c.mistakes()
 	}
 	c.out.Line, c.out.Plan, c.out.places = c.text, c.plan(), c.places()
-	return c.out, c.diags.Sorted()
+	c.out.Secrets = c.used
+	return c.out, c.mistakes()
 }

@@ -19,7 +19,7 @@ func GenAIPerf(o Options) (Converted, source.Diagnostics) {
 		if sub == "compare" {
 			d.Help("`sluice compare` takes GenAI-Perf's files")
 		}
-		return Converted{Line: c.text}, c.diags.Sorted()
+		return Converted{Line: c.text}, c.mistakes()
 	}
 	return c.convert("genai-perf", genaiSettings, c.finish)
 }

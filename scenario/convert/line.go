@@ -33,18 +33,33 @@ type line struct {
 	options []option
 	rest    []option // of what follows --; nil: nothing does
 	joined  bool     // _ in a name is -
+	secrets []Secret // of which the arguments have marks
 	diags   source.Diagnostics
 }
 
 func newLine(program string, args []string) *line {
-	l := &line{args: args, program: program, text: program}
-	for _, a := range args {
-		q := quote(strings.ReplaceAll(a, "\n", " "))
-		l.at = append(l.at, utf8.RuneCountInString(l.text)+2)
-		l.wide = append(l.wide, utf8.RuneCountInString(q))
+	l := &line{args: slices.Clone(args), program: program, at: make([]int, len(args)), wide: make([]int, len(args))}
+	l.write()
+	return l
+}
+
+// write writes the text.
+func (l *line) write() {
+	l.text = l.program
+	for i := range l.at {
+		q := quote(strings.ReplaceAll(l.shown(l.args[i]), "\n", " "))
+		l.at[i], l.wide[i] = utf8.RuneCountInString(l.text)+2, utf8.RuneCountInString(q)
 		l.text += " " + q
 	}
-	return l
+}
+
+// mistakes returns the diagnostics in order, as they may be shown.
+func (l *line) mistakes() source.Diagnostics {
+	for i := range l.diags {
+		d := &l.diags[i]
+		d.Summary, d.Detail = l.shown(d.Summary), l.shown(d.Detail)
+	}
+	return l.diags.Sorted()
 }
 
 // given is an option with its value.
@@ -145,8 +160,13 @@ func (l *line) long(i int) ([]given, int) {
 	name, value, joined := strings.Cut(l.args[i][2:], "=")
 	o, as := l.named(i, name)
 	if o == nil {
+		if joined && isSecret(name) {
+			l.args[i] = "--" + name + "=" + masked
+		}
 		if !joined && i+1 < len(l.args) && !strings.HasPrefix(l.args[i+1], "-") {
-			i++ // most likely its value
+			if i++; isSecret(name) { // most likely its value
+				l.args[i] = masked
+			}
 		}
 		return nil, i + 1
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,7 +112,7 @@ func planOf(t *testing.T, text string) string {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	valid(t, out.Plan)
+	valid(t, out.Plan, out.Secrets...)
 	var b strings.Builder
 	for _, d := range diags {
 		fmt.Fprintf(&b, "%s: %s\n", d.Severity, d.Summary)
@@ -121,9 +122,13 @@ func planOf(t *testing.T, text string) string {
 
 // valid compiles a plan, as validate does. Certificates that are none are the one mistake of these
 // plans.
-func valid(t *testing.T, text string) {
+func valid(t *testing.T, text string, secrets ...convert.Secret) {
 	t.Helper()
-	plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{})
+	env := func(name string) (string, bool) {
+		at := slices.IndexFunc(secrets, func(s convert.Secret) bool { return s.Env == name })
+		return "a secret", at >= 0
+	}
+	plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{Env: env})
 	if plan != nil && !diags.HasErrors() {
 		_, more := program.Compile(plan, all.Kinds())
 		diags = append(diags, more...)

@@ -137,7 +137,7 @@ func planBy(t *testing.T, tool convert.Tool, text string) string {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	valid(t, out.Plan)
+	valid(t, out.Plan, out.Secrets...)
 	var b strings.Builder
 	for _, d := range diags {
 		fmt.Fprintf(&b, "%s: %s\n", d.Severity, d.Summary)

@@ -58,11 +58,10 @@ func (l *llm) plan(usual string) string {
 // key writes the variable of an API key that comes from the environment.
 func (d *llmDraft) key() {
 	if d.server.keyFrom == "" {
+		d.variables()
 		return
 	}
-	d.add("vars:", "")
-	d.add(`  api_key: {default: "", env: `+d.server.keyFrom+", secret: true}", "sent if it is set")
-	d.add("", "")
+	d.variables(pageLine{`  api_key: {default: "", env: ` + d.server.keyFrom + ", secret: true}", "sent if it is set"})
 }
 
 // targets writes the target, or one for each of several URLs.
@@ -156,11 +155,7 @@ func (d *llmDraft) wire(indent string) {
 		d.add(indent+`  Authorization: "Bearer ${api_key}"`, "")
 	}
 	for _, h := range s.headers {
-		comment := ""
-		if secretName(h.name) {
-			comment = "better a variable: vars: {token: {env: TOKEN, secret: true}}, and ${token} here"
-		}
-		d.add(indent+"  "+scalar(h.name)+": "+scalar(h.value), comment)
+		d.add(indent+"  "+scalar(h.name)+": "+scalar(h.value), "")
 	}
 }
 

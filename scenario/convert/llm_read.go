@@ -13,6 +13,7 @@ func (l *llm) convert(usual string, settings func(*source.Node) []setting, finis
 ) {
 	l.config = func(list []given) []given { return l.settle(list, settings) }
 	l.read()
+	l.authorize(&l.server.headers)
 	if l.help.usage || l.help.version {
 		return Converted{Line: l.text, Usage: l.help.usage, Version: l.help.version}, nil
 	}
@@ -20,10 +21,11 @@ func (l *llm) convert(usual string, settings func(*source.Node) []setting, finis
 		finish()
 	}
 	if l.diags.HasErrors() {
-		return Converted{Line: l.text}, l.diags.Sorted()
+		return Converted{Line: l.text}, l.mistakes()
 	}
 	l.out.Line, l.out.Plan, l.out.places = l.text, l.plan(usual), l.places()
-	return l.out, l.diags.Sorted()
+	l.out.Secrets = l.used
+	return l.out, l.mistakes()
 }
 
 // subcommand takes the first argument, where it is a word; else the usual one is meant. The name of a YAML

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,32 +15,47 @@ import (
 // model_config_search of Model Analyzer's documentation.
 type analyzer struct {
 	root  *source.Node
-	page  page
+	sheet // of no command line
 	diags source.Diagnostics
 }
 
 // ModelAnalyzer converts a configuration of Model Analyzer, of the name file, into a plan. With an error among
-// the diagnostics there is no plan. Warnings name what the plan cannot express.
-func ModelAnalyzer(file string, data []byte) (plan string, diags source.Diagnostics) {
-	root, diags := source.Parse(file, data)
-	if root == nil || diags.HasErrors() {
-		return "", diags
+// the diagnostics there is no plan. Warnings name what the plan cannot express. A line that holds a secret is
+// hidden in them.
+func ModelAnalyzer(file string, data []byte) (out Converted, diags source.Diagnostics) {
+	root, diags := parseSettings(file, data)
+	if root != nil && !diags.HasErrors() {
+		a := &analyzer{root: root, sheet: sheet{r: newReader(Options{}, "model-analyzer", nil)}}
+		a.convert()
+		if diags = a.diags; !diags.HasErrors() {
+			a.place()
+			out = Converted{Plan: a.String(), Secrets: a.r.used, file: file}
+		}
 	}
-	a := &analyzer{root: root}
-	a.convert()
-	if a.diags.HasErrors() {
-		return "", a.diags.Sorted()
+	lines := strings.Split(string(data), "\n")
+	for i := range diags {
+		d := &diags[i]
+		if n := d.Pos.Line; n > 0 && n <= len(lines) && mayHoldSecret.MatchString(lines[n-1]) {
+			d.Hidden = true
+		}
 	}
-	return a.page.String(), a.diags.Sorted()
+	return out, diags.Sorted()
 }
 
-// known are the keys that have an equal, or need none.
-var known = strings.Fields("profile_models objectives constraints batch_sizes concurrency request_rate " +
-	"triton_launch_mode triton_http_endpoint triton_grpc_endpoint client_protocol perf_analyzer_flags latency_budget " +
-	"run_config_search_disable run_config_search_max_concurrency run_config_search_min_concurrency " +
-	"run_config_search_max_instance_count run_config_search_min_instance_count " +
-	"run_config_search_max_model_batch_size run_config_search_min_model_batch_size model_repository " +
-	"parameters model_config_parameters cpu_only")
+// mayHoldSecret matches the lines of a file that are not shown.
+var mayHoldSecret = regexp.MustCompile(`(?i)(authorization|token|key|secret|password)["']?\s*[:=]|://[^/\s]*@|\w:[^/\s]*@`)
+
+// Keys that have an equal, or need none: those of the whole configuration, and those of one model.
+var (
+	rootKeys = strings.Fields("profile_models objectives constraints batch_sizes concurrency request_rate " +
+		"triton_launch_mode triton_http_endpoint triton_grpc_endpoint client_protocol perf_analyzer_flags " +
+		"latency_budget min_throughput run_config_search_disable run_config_search_max_concurrency " +
+		"run_config_search_min_concurrency run_config_search_max_instance_count run_config_search_min_instance_count " +
+		"run_config_search_max_model_batch_size run_config_search_min_model_batch_size model_repository")
+	modelKeys = strings.Fields("objectives constraints batch_sizes concurrency request_rate parameters " +
+		"model_config_parameters cpu_only perf_analyzer_flags")
+	parameterKeys = strings.Fields("batch_sizes concurrency request_rate")
+)
 
 func (a *analyzer) warn(n *source.Node, format string, args ...any) {
 	a.diags = append(a.diags, source.Warnf(codeNoEqual, format, args...).At("", n.Pos, 0))
@@ -55,44 +71,118 @@ func (a *analyzer) convert() {
 		a.fail(a.root, "a configuration of Model Analyzer is a map")
 		return
 	}
-	a.unknown(a.root)
+	a.known(a.root, rootKeys, "")
 	models := a.models()
 	if len(models) == 0 {
 		a.fail(a.root, "`profile_models` names no model")
 		return
 	}
-	a.page.add("# Made of a configuration of Model Analyzer.", "")
+	a.add("# Made of a configuration of Model Analyzer.", "")
 	if mode := a.text("triton_launch_mode", "local"); mode != "remote" {
-		a.page.add("# Start Triton with --model-control-mode=explicit before: triton_launch_mode is "+mode+".", "")
+		a.add("# Start Triton with --model-control-mode=explicit before: triton_launch_mode is "+mode+".", "")
 	}
-	a.page.add("version: 1", "")
-	url := "grpc://" + a.text("triton_grpc_endpoint", "localhost:8001")
-	if a.text("client_protocol", "grpc") == "http" {
-		url = "http://" + strings.TrimPrefix(a.text("triton_http_endpoint", "localhost:8000"), "http://")
-	}
-	a.page.add("targets:", "")
+	a.add("version: 1", "")
+	url := a.address()
+	a.variables()
+	a.add("targets:", "")
 	for _, m := range models {
-		a.page.add("  "+scalar(m.id)+": "+flow("backend: triton", "url: "+strconv.Quote(escaped(url)),
-			"model: "+scalar(m.name)), "")
+		members := []string{"backend: triton", "url: " + strconv.Quote(escaped(url)), "model: " + scalar(m.name)}
+		if headers := a.headers(m); len(headers) > 0 {
+			members = append(members, "headers: "+flow(headers...))
+		}
+		a.add("  "+scalar(m.id)+": "+flow(members...), "")
 	}
-	a.page.add("stages:", "")
+	a.add("stages:", "")
 	for _, m := range models {
 		a.stage(m)
 	}
 }
 
-// text returns a key of the configuration.
-func (a *analyzer) text(key, usual string) string {
-	if n := a.root.Get(key); n != nil && n.Kind == source.Scalar {
-		return n.Text
+// address returns the server's URL, without its user.
+func (a *analyzer) address() string {
+	scheme, key, usual := "grpc://", "triton_grpc_endpoint", "localhost:8001"
+	switch protocol := a.text("client_protocol", "grpc"); protocol {
+	case "grpc":
+	case "http":
+		scheme, key, usual = "http://", "triton_http_endpoint", "localhost:8000"
+	default:
+		a.fail(a.root.Get("client_protocol"), "%q is no protocol of Model Analyzer: write grpc or http", protocol)
 	}
-	return usual
+	return scheme + a.secretly("--url URL", strings.TrimPrefix(a.text(key, usual), scheme), key)
 }
 
-// unknown warns of the keys of a map that are not converted.
-func (a *analyzer) unknown(n *source.Node) {
+// secretly returns a value with marks for its secrets; synopsis is that of an option with such a value.
+func (a *analyzer) secretly(synopsis, value, key string) string {
+	o := newOption(row{synopsis: synopsis})
+	l := a.r.line
+	l.args = append(l.args, value)
+	l.from = append(l.from, source.Pos{})
+	g := given{option: &o, line: l, as: key, value: value, at: len(l.args) - 1, nameAt: len(l.args) - 1}
+	l.hide(g)
+	g.value = l.args[g.at]
+	return a.r.takeLogin(g).value
+}
+
+// headers returns the headers of a model's requests: those of the flag H, and that of the URL's user.
+func (a *analyzer) headers(m analyzedModel) (members []string) {
+	var list []pair
+	flags := a.of(m, "perf_analyzer_flags")
+	if flags != nil {
+		for _, e := range flags.Entries {
+			if strings.TrimLeft(e.Key, "-") != "H" {
+				continue
+			}
+			for _, item := range listOf(e.Value) {
+				name, value, ok := strings.Cut(a.secretly("-H NAME:VALUE", item.Text, "H"), ":")
+				if !ok {
+					a.warn(item, "a header is NAME:VALUE")
+					continue
+				}
+				set(&list, pair{strings.TrimSpace(name), strings.TrimSpace(value)}, strings.EqualFold)
+			}
+		}
+	}
+	a.r.authorize(&list)
+	for _, h := range list {
+		members = append(members, scalar(h.name)+": "+scalar(h.value))
+	}
+	return members
+}
+
+// listOf returns the items of a list; one for anything else.
+func listOf(n *source.Node) []*source.Node {
+	if n.Kind == source.List {
+		return n.Items
+	}
+	return []*source.Node{n}
+}
+
+// text returns a key of the configuration.
+func (a *analyzer) text(key, usual string) string {
+	n := a.root.Get(key)
+	switch {
+	case n == nil || n.Kind == source.Null:
+		return usual
+	case n.Kind != source.Scalar:
+		a.fail(n, "`%s` is one value", key)
+		return usual
+	}
+	return n.Text
+}
+
+// isTrue returns a truth of the configuration.
+func (a *analyzer) isTrue(key string) bool { return a.text(key, "false") == "true" }
+
+// known warns of the keys of a map that are none of the list; of names the map.
+func (a *analyzer) known(n *source.Node, keys []string, of string) {
 	for _, e := range n.Entries {
-		if !slices.Contains(known, e.Key) {
+		switch {
+		case slices.Contains(keys, e.Key):
+		case of == "" && slices.Contains(modelKeys, e.Key):
+			a.warn(e.Value, "`%s` is for one model: write it below the name of that model", e.Key)
+		case of != "" && slices.Contains(rootKeys, e.Key):
+			a.warn(e.Value, "`%s` is for all models: it has no effect in %s", e.Key, of)
+		default:
 			a.warn(e.Value, "`%s` has no equal in a plan", e.Key)
 		}
 	}
@@ -108,6 +198,9 @@ func (a *analyzer) models() (list []analyzedModel) {
 	seen := map[string]bool{}
 	add := func(name string, n *source.Node) {
 		if n != nil && n.Kind != source.Map {
+			if n.Kind != source.Null {
+				a.fail(n, "the settings of the model %s are a map", name)
+			}
 			n = nil
 		}
 		id := strings.Trim(strings.ToLower(notInID.ReplaceAllString(name, "-")), "-_")
@@ -131,8 +224,12 @@ func (a *analyzer) models() (list []analyzedModel) {
 		}
 	case n.Kind == source.List:
 		for _, item := range n.Items {
-			if item.Kind == source.Scalar {
+			switch item.Kind {
+			case source.Scalar:
 				add(item.Text, nil)
+			case source.Map:
+			default:
+				a.fail(item, "a model is its name, or its name with a map of settings")
 			}
 			for _, e := range item.Entries {
 				add(e.Key, e.Value)
@@ -153,30 +250,15 @@ func (a *analyzer) of(m analyzedModel, key string) *source.Node {
 	return a.root.Get(key)
 }
 
-// sweep is what a model is measured with.
-type sweep struct {
-	axes   []string // "instances: [1, 2]"
-	config []string // lines of the configuration
-	names  map[string]bool
-}
-
-// axis adds an axis and returns its reference; a single value needs none.
-func (s *sweep) axis(name string, values []string) string {
-	if len(values) == 1 {
-		return values[0]
-	}
-	base := name
-	for k := 2; s.names[name]; k++ {
-		name = base + strconv.Itoa(k)
-	}
-	s.names[name] = true
-	s.axes = append(s.axes, name+": ["+strings.Join(values, ", ")+"]")
-	return "\"${matrix." + name + "}\""
-}
-
 func (a *analyzer) stage(m analyzedModel) {
 	if m.node != nil {
-		a.unknown(m.node)
+		a.known(m.node, modelKeys, "the model "+m.name)
+		if p := m.node.Get("parameters"); p != nil {
+			if p.Kind != source.Map {
+				a.fail(p, "`parameters` is a map of `concurrency`, `request_rate` and `batch_sizes`")
+			}
+			a.known(p, parameterKeys, "`parameters`")
+		}
 	}
 	s := &sweep{names: map[string]bool{}}
 	a.configuration(m, s)
@@ -184,8 +266,8 @@ func (a *analyzer) stage(m analyzedModel) {
 	if sizes := a.numbers(a.of(m, "batch_sizes")); len(sizes) > 0 {
 		batch = s.axis("batch", sizes)
 	}
-	add := func(text, comment string) { a.page.add("    "+text, comment) }
-	a.page.add("  - id: "+scalar(m.id), "")
+	add := func(text, comment string) { a.add("    "+text, comment) }
+	a.add("  - id: "+scalar(m.id), "")
 	add("target: "+scalar(m.id), "")
 	if len(s.axes) > 0 {
 		add("matrix: "+flow(s.axes...), "")
@@ -205,135 +287,4 @@ func (a *analyzer) stage(m analyzedModel) {
 	many := a.load(m, add) || len(s.axes) > 0
 	a.flags(m, add)
 	a.best(m, many, add)
-}
-
-// configuration writes the configurations of a model: those that it names, else those that Model Analyzer
-// searches by itself.
-func (a *analyzer) configuration(m analyzedModel, s *sweep) {
-	given := m.node.Get("model_config_parameters")
-	switch {
-	case given != nil && given.Kind == source.Map:
-		s.config = a.fields(given, s, "")
-		return
-	case a.text("run_config_search_disable", "false") == "true":
-		return
-	}
-	var sizes, counts []string
-	least, most := a.limit("run_config_search_min_model_batch_size", 1), a.limit("run_config_search_max_model_batch_size", 128)
-	for n := least; n <= most; n *= 2 {
-		sizes = append(sizes, count(n))
-	}
-	least, most = a.limit("run_config_search_min_instance_count", 1), a.limit("run_config_search_max_instance_count", 5)
-	for n := least; n <= most; n++ {
-		counts = append(counts, count(n))
-	}
-	if len(sizes) == 0 || len(counts) == 0 || len(sizes)*len(counts) > 256 {
-		a.fail(a.root, "the search of %q has %d configurations: a plan has 1 to 256", m.name, len(sizes)*len(counts))
-		return
-	}
-	s.config = []string{"max_batch_size: " + s.axis("max_batch_size", sizes)}
-	kind := ""
-	if n := m.node.Get("cpu_only"); n != nil && n.Text == "true" {
-		kind = ", kind: KIND_CPU"
-	}
-	s.config = append(s.config, "instance_group: [{count: "+s.axis("instances", counts)+kind+"}]", "dynamic_batching: true")
-}
-
-// limit returns a bound of the search.
-func (a *analyzer) limit(key string, usual int64) int64 {
-	n := a.root.Get(key)
-	if n == nil {
-		return usual
-	}
-	v, err := strconv.ParseInt(n.Text, 10, 64)
-	if err != nil || v < 1 || v > 1<<20 {
-		a.fail(n, "`%s` is no number from 1 on", key)
-		return usual
-	}
-	return v
-}
-
-// fields writes the entries of a map of a configuration. A list of scalars is values to try, but where Triton
-// has a list.
-func (a *analyzer) fields(n *source.Node, s *sweep, inside string) (lines []string) {
-	for _, e := range n.Entries {
-		if inside == "" && !slices.Contains(strings.Fields("max_batch_size instance_group dynamic_batching response_cache "+
-			"parameters optimization sequence_batching version_policy"), e.Key) {
-			a.warn(e.Value, "`%s` cannot be set by a plan", e.Key)
-			continue
-		}
-		var text string
-		if inside == "" && e.Key == "parameters" {
-			text = a.parameters(e.Value, s)
-		} else {
-			text = a.value(e.Key, e.Value, s)
-		}
-		if inside == "" && e.Key == "dynamic_batching" && text == "{}" {
-			text = "true"
-		}
-		lines = append(lines, scalar(e.Key)+": "+text)
-	}
-	return lines
-}
-
-// value writes one value of a configuration in flow style.
-func (a *analyzer) value(key string, n *source.Node, s *sweep) string {
-	switch n.Kind {
-	case source.Map:
-		return flow(a.fields(n, s, key)...)
-	case source.List:
-		lists := slices.Contains([]string{"preferred_batch_size", "gpus", "profile"}, key)
-		scalars := !slices.ContainsFunc(n.Items, func(i *source.Node) bool { return i.Kind != source.Scalar })
-		if len(n.Items) > 0 && scalars && !lists {
-			var values []string
-			for _, i := range n.Items {
-				values = append(values, plainText(i))
-			}
-			name := map[string]string{"count": "instances", "max_queue_delay_microseconds": "delay_us"}[key]
-			return s.axis(cmp.Or(name, notInAxis.ReplaceAllString(key, "_")), values)
-		}
-		if len(n.Items) > 0 && lists && !scalars {
-			if len(n.Items) > 1 {
-				a.warn(n, "`%s`: an axis has no lists as values: the first one is used", key)
-			}
-			return a.value(key, n.Items[0], s)
-		}
-		var items []string
-		for _, i := range n.Items {
-			items = append(items, a.value("item of "+key, i, s))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case source.Scalar:
-		return plainText(n)
-	case source.Null:
-	}
-	return "{}"
-}
-
-// parameters writes those of the backend, whose values are in a map.
-func (a *analyzer) parameters(n *source.Node, s *sweep) string {
-	var list []string
-	for _, e := range n.Entries {
-		v := e.Value.Get("string_value")
-		if v == nil {
-			v = e.Value
-		}
-		text := a.value(e.Key, v, s)
-		if v.Kind == source.Scalar {
-			text = strconv.Quote(escaped(strings.ToValidUTF8(v.Text, "\ufffd"))) // a number too is a text here
-		}
-		list = append(list, scalar(e.Key)+": "+text)
-	}
-	return flow(list...)
-}
-
-// plainText writes a scalar as it was.
-func plainText(n *source.Node) string {
-	switch v := n.JSON().(type) {
-	case bool:
-		return strconv.FormatBool(v)
-	case string:
-		return scalar(v)
-	}
-	return n.Text
 }

@@ -34,6 +34,9 @@ func analyzerMetric(name string) (metric string, large, ok bool) {
 func (a *analyzer) best(m analyzedModel, many bool, add func(text, comment string)) {
 	where := a.constraints(m)
 	if !many {
+		if n := a.of(m, "objectives"); n != nil {
+			a.warn(n, "`objectives`: the stage of %s has one node, so there is none to rank", m.name)
+		}
 		if len(where) > 0 {
 			add("assert: ["+strings.Join(where, ", ")+"]", "constraints")
 		}
@@ -61,22 +64,18 @@ func (a *analyzer) objective(n *source.Node) string {
 		weight float64
 	}
 	var list []one
-	switch n.Kind {
-	case source.List:
-		for _, item := range n.Items {
+	for _, item := range listOf(n) {
+		if item.Kind != source.Map {
 			list = append(list, one{item.Text, item, 1})
-			for _, e := range item.Entries {
-				list[len(list)-1].name = e.Key
-				list[len(list)-1].weight, _ = strconv.ParseFloat(e.Value.Text, 64)
-			}
 		}
-	case source.Map:
-		for _, e := range n.Entries {
-			w, _ := strconv.ParseFloat(e.Value.Text, 64)
+		for _, e := range item.Entries {
+			w, err := strconv.ParseFloat(e.Value.Text, 64)
+			if err != nil || w <= 0 {
+				a.fail(e.Value, "the weight of %s is a number above 0", e.Key)
+				continue
+			}
 			list = append(list, one{e.Key, e.Value, w})
 		}
-	default:
-		list = append(list, one{n.Text, n, 1})
 	}
 	text, weight, chosen := "max: throughput", 0.0, ""
 	for _, o := range list {
@@ -106,37 +105,52 @@ func (a *analyzer) constraints(m analyzedModel) (list []string) {
 	if n := a.root.Get("latency_budget"); n != nil {
 		list = append(list, a.condition(n, "latency.p99 <= ", n, "ms")...)
 	}
+	if n := a.root.Get("min_throughput"); n != nil {
+		list = append(list, a.condition(n, "throughput >= ", n, "/s")...)
+	}
 	n := a.of(m, "constraints")
 	if n == nil {
 		return list
 	}
-	maps := []*source.Node{n}
-	if n.Kind == source.List {
-		maps = n.Items
-	}
-	for _, one := range maps {
-		for _, e := range one.Entries {
-			metric, large, ok := analyzerMetric(e.Key)
-			if !ok {
-				a.warn(e.Value, "the constraint %s has no equal in a plan", e.Key)
-				continue
-			}
-			unit := "ms"
-			if large {
-				unit = "/s"
-			}
-			list = append(list, a.condition(e.Value, metric+" <= ", e.Value.Get("max"), unit)...)
-			list = append(list, a.condition(e.Value, metric+" >= ", e.Value.Get("min"), unit)...)
+	for _, one := range listOf(n) {
+		if one.Kind != source.Map {
+			a.fail(one, "a constraint is a metric with its max or min, as perf_latency_p99: {max: 100}")
 		}
+		for _, e := range one.Entries {
+			list = append(list, a.constraint(e)...)
+		}
+	}
+	return list
+}
+
+// constraint returns the conditions of one metric.
+func (a *analyzer) constraint(e source.Entry) (list []string) {
+	metric, large, ok := analyzerMetric(e.Key)
+	if !ok {
+		a.warn(e.Value, "the constraint %s has no equal in a plan", e.Key)
+		return nil
+	}
+	unit := "ms"
+	if large {
+		unit = "/s"
+	}
+	if e.Value.Kind != source.Map || len(e.Value.Entries) == 0 {
+		a.fail(e.Value, "the constraint %s has a max or a min", e.Key)
+		return nil
+	}
+	for _, bound := range e.Value.Entries {
+		sign := map[string]string{"max": " <= ", "min": " >= "}[bound.Key]
+		if sign == "" {
+			a.fail(bound.Value, "a constraint has max and min, not %q", bound.Key)
+			continue
+		}
+		list = append(list, a.condition(bound.Value, metric+sign, bound.Value, unit)...)
 	}
 	return list
 }
 
 // condition writes a condition with a number and its unit; none without the number.
 func (a *analyzer) condition(at *source.Node, text string, n *source.Node, unit string) []string {
-	if n == nil {
-		return nil
-	}
 	v, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil || v < 0 || v > 1e12 {
 		a.fail(at, "%q is no limit", n.Text)

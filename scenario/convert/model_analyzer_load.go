@@ -3,7 +3,6 @@ package convert
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +24,7 @@ func (a *analyzer) numbers(n *source.Node) (list []string) {
 			}
 			return usual
 		}
+		a.known(n, []string{"start", "stop", "step"}, "a range")
 		from, to, step := get("start", 0), get("stop", 0), get("step", 1)
 		if from < 1 || to < from || step < 1 || (to-from)/step > 1000 {
 			a.fail(n, "this is no range: start, stop and step are from 1 on, with 1000 values at most")
@@ -61,6 +61,9 @@ func (a *analyzer) load(m analyzedModel, add func(text, comment string)) (many b
 		return len(values) > 1
 	}
 	if n := a.of(m, "request_rate"); n != nil {
+		if other := a.of(m, "concurrency"); other != nil {
+			a.warn(other, "`concurrency`: `request_rate` says what the load of %s is", m.name)
+		}
 		if values := a.numbers(n); len(values) > 0 {
 			return levels("rate", values, "/s")
 		}
@@ -70,7 +73,7 @@ func (a *analyzer) load(m analyzedModel, add func(text, comment string)) (many b
 			return levels("concurrency", values, "")
 		}
 	}
-	if a.text("run_config_search_disable", "false") == "true" {
+	if a.isTrue("run_config_search_disable") {
 		add("load: {concurrency: 1}", "")
 		return false
 	}
@@ -83,6 +86,9 @@ func (a *analyzer) load(m analyzedModel, add func(text, comment string)) (many b
 func (a *analyzer) flags(m analyzedModel, add func(text, comment string)) {
 	window, metric := "5s", "latency.mean"
 	if n := a.of(m, "perf_analyzer_flags"); n != nil {
+		if n.Kind != source.Map && n.Kind != source.Null {
+			a.fail(n, "`perf_analyzer_flags` is a map of options and their values")
+		}
 		for _, e := range n.Entries {
 			key := strings.TrimLeft(e.Key, "-")
 			number, err := strconv.ParseInt(e.Value.Text, 10, 64)
@@ -93,9 +99,11 @@ func (a *analyzer) flags(m analyzedModel, add func(text, comment string)) {
 				window = milliseconds(number)
 			case key == "warmup-request-count" && err == nil && number > 0:
 				add("warmup: "+count(number)+" requests", "")
+			case key == "H": // a header of the target
 			case key == "shape":
 				a.shapes(e.Value, add)
-			case key == "input-data" && e.Value.Kind == source.Scalar && !slices.Contains([]string{"zero", "random"}, e.Value.Text):
+			case key == "input-data" && e.Value.Text == "random":
+			case key == "input-data" && e.Value.Kind == source.Scalar && e.Value.Text != "zero":
 				a.warn(e.Value, "`input-data`: write `data: {file: %s}` into the plan",
 					filepath.ToSlash(filepath.Join(".", e.Value.Text)))
 			default:

@@ -20,7 +20,8 @@ func TestModelAnalyzer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, diags := convert.ModelAnalyzer("config.yaml", data)
+	out, diags := convert.ModelAnalyzer("config.yaml", data)
+	plan := out.Plan
 	valid(t, plan)
 	var b strings.Builder
 	for _, d := range diags {
@@ -58,12 +59,41 @@ func TestModelAnalyzerForms(t *testing.T) {
 		"- a":                                   "error: a configuration of Model Analyzer is a map",
 		"concurrency: 1":                        "error: `profile_models` names no model",
 		"profile_models: [a]\nconcurrency: [0]": `error: "0" is no whole number from 1 on`,
-		"profile_models: [a]\nlatency_budget: low":                      `error: "low" is no limit`,
-		"profile_models: [a]\nconcurrency: {start: 4, stop: 1}":         "error: this is no range",
-		"profile_models: [a]\nrun_config_search_max_instance_count: 99": "error: the search of \"a\" has 792 configurations",
-		"profile_models: [a]\nnew_key: 1":                               "warning: `new_key` has no equal in a plan",
+		"profile_models: [a]\nlatency_budget: low":                                            `error: "low" is no limit`,
+		"profile_models: [a]\nconcurrency: {start: 4, stop: 1}":                               "error: this is no range",
+		"profile_models: [a]\nrun_config_search_max_instance_count: 99":                       "error: the search of \"a\" has 792 configurations",
+		"profile_models: [a]\nnew_key: 1":                                                     "warning: `new_key` has no equal in a plan",
+		"profile_models: [a]\nmin_throughput: 20":                                             "where: throughput >= 20/s",
+		"profile_models: [a]\nrun_config_search_disable: True":                                "load: {concurrency: 1}",
+		"profile_models: [a]\nparameters: {concurrency: 4}":                                   "warning: `parameters` is for one model: write it below the name of that model",
+		"profile_models: [a]\nmodel_config_parameters: {}":                                    "warning: `model_config_parameters` is for one model",
+		"profile_models: [a]\ncpu_only: true":                                                 "warning: `cpu_only` is for one model",
+		"profile_models: {a: {latency_budget: 5}}":                                            "warning: `latency_budget` is for all models: it has no effect in the model a",
+		"profile_models: {a: {run_config_search_max_concurrency: 5}}":                         "warning: `run_config_search_max_concurrency` is for all models",
+		"profile_models: {a: {parameters: {concurency: 5}}}":                                  "warning: `concurency` has no equal in a plan",
+		"profile_models: {a: {parameters: [4]}}":                                              "error: `parameters` is a map of",
+		"profile_models: {a: [4]}":                                                            "error: the settings of the model a are a map",
+		"profile_models: [[a]]":                                                               "error: a model is its name, or its name with a map",
+		"profile_models: [a]\nperf_analyzer_flags: [x]":                                       "error: `perf_analyzer_flags` is a map",
+		"profile_models: [a]\nperf_analyzer_flags: {streaming: true}":                         "warning: perf_analyzer's streaming is not converted here",
+		"profile_models: {a: {model_config_parameters: [1]}}":                                 "error: `model_config_parameters` is a map",
+		"profile_models: {a: {cpu_only: maybe}}":                                              "error: `cpu_only` is true or false",
+		"profile_models: {a: {cpu_only: True, model_config_parameters: {max_batch_size: 2}}}": "warning: `cpu_only`: write kind: KIND_CPU",
+		"profile_models: [a]\nobjectives: {perf_throughput: high}":                            "error: the weight of perf_throughput is a number above 0",
+		"profile_models: [a]\nrun_config_search_disable: true\nobjectives: perf_throughput":   "warning: `objectives`: the stage of a has one node",
+		"profile_models: [a]\nconstraints: [perf_latency_p99]":                                "error: a constraint is a metric with its max or min",
+		"profile_models: [a]\nconstraints: {perf_latency_p99: 100}":                           "error: the constraint perf_latency_p99 has a max or a min",
+		"profile_models: [a]\nconstraints: {perf_latency_p99: {maximum: 5}}":                  "error: a constraint has max and min, not \"maximum\"",
+		"profile_models: [a]\nconcurrency: {start: 1, stop: 4, size: 2}":                      "warning: `size` has no equal in a plan",
+		"profile_models: [a]\nconcurrency: 4\nrequest_rate: 9":                                "warning: `concurrency`: `request_rate` says what the load of a is",
+		"profile_models: [a]\nclient_protocol: udp":                                           "error: \"udp\" is no protocol of Model Analyzer",
+		"profile_models: [a]\ntriton_grpc_endpoint: [h]":                                      "error: `triton_grpc_endpoint` is one value",
+		"profile_models: {a: {model_config_parameters: {instance_group: [[{kind: KIND_GPU, count: 1}], [{kind: KIND_CPU, count: 1}]]}}}": "warning: `instance_group`: an axis has no maps and lists as values: the first one is used",
+		"profile_models: {a: {model_config_parameters: {instance_group: [[{kind: KIND_CPU, count: 3}]]}}}":                               "instance_group: [{kind: KIND_CPU, count: 3}]",
+		"profile_models: {a: {model_config_parameters: {dynamic_batching: [{max_queue_delay_microseconds: 5}, {}]}}}":                    "dynamic_batching: {max_queue_delay_microseconds: 5}",
 	} {
-		plan, diags := convert.ModelAnalyzer("config.yaml", []byte(config))
+		out, diags := convert.ModelAnalyzer("config.yaml", []byte(config))
+		plan := out.Plan
 		var b strings.Builder
 		for _, d := range diags {
 			fmt.Fprintf(&b, "%s: %s\n", d.Severity, d.Summary)
@@ -72,7 +102,7 @@ func TestModelAnalyzerForms(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant %s", config, got, want)
 		}
 		if plan != "" {
-			valid(t, plan)
+			valid(t, plan, out.Secrets...)
 		} else if !diags.HasErrors() {
 			t.Errorf("%s: no plan and no error", config)
 		}
@@ -83,7 +113,8 @@ func FuzzModelAnalyzer(f *testing.F) {
 	f.Add([]byte("profile_models: [a, {b: {objectives: {perf_throughput: 1}}}]\nconcurrency: {start: 1, stop: 4}"))
 	f.Add([]byte("profile_models: {\"x\\n\": {model_config_parameters: {instance_group: [{count: [1, 2]}]}}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		plan, _ := convert.ModelAnalyzer("config.yaml", data)
+		out, _ := convert.ModelAnalyzer("config.yaml", data)
+		plan := out.Plan
 		if _, bad := source.Parse("plan.yaml", []byte(plan)); plan != "" && bad.HasErrors() {
 			t.Errorf("%q becomes\n%s\n%s", data, plan, bad)
 		}

@@ -17,6 +17,7 @@ type draft struct {
 func (c *command) plan() string {
 	d := &draft{command: c, sheet: sheet{r: c.reader}}
 	d.add("", "")
+	d.variables()
 	writeTarget(d)
 	writeData(d)
 	writeStage(d)

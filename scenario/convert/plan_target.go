@@ -180,18 +180,8 @@ func writeWire(d *draft) {
 	}
 	d.add("  headers:", "-H")
 	for _, h := range r.headers {
-		comment := ""
-		if secretName(h.name) {
-			comment = "better a variable: vars: {token: {env: TOKEN, secret: true}}, and ${token} here"
-		}
-		d.add("    "+scalar(h.name)+": "+scalar(h.value), comment)
+		d.add("    "+scalar(h.name)+": "+scalar(h.value), "")
 	}
-}
-
-// secretName reports whether a header of this name most likely holds a secret.
-func secretName(name string) bool {
-	return slices.ContainsFunc([]string{"authorization", "token", "key", "secret", "cookie"},
-		func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 }
 
 func writeTLS(d *draft) {

@@ -20,6 +20,9 @@ type reader struct {
 	doubtful bool             // an option that rules ask for has a mistake: it may have been meant well
 	literal  []note           // variables of a shell, kept as they are written
 	skip     int              // arguments before the options
+	login    string           // the mark of the user of the server's URL
+	left     []note           // parts of values that have no equal
+	used     []Secret         // by the plan
 	tail     *reader          // of the options after --
 	// config adds the options of a file of settings; nil: the tool has none.
 	config func([]given) []given
@@ -52,8 +55,20 @@ func (r *reader) read() {
 	}
 }
 
+// parse finds the options, after their secrets were hidden.
+func (r *reader) parse(from int) []given {
+	before := len(r.diags)
+	for _, g := range r.line.parse(from) {
+		r.hide(g)
+	}
+	r.diags = r.diags[:before]
+	r.write()
+	return r.line.parse(from)
+}
+
 // take applies an option.
 func (r *reader) take(g given) {
+	g = r.takeLogin(g)
 	before, name := len(r.diags), g.option.String()
 	g.take(g)
 	r.seen[name] = g

@@ -13,8 +13,11 @@ import (
 type sheet struct {
 	page
 	r         *reader
-	noEqual   []note // what the plan cannot express
-	notNeeded []note // what needs no key in a plan
+	reasons   map[string]string // of options that are no line, by their first names
+	noEqual   []note            // what the plan cannot express
+	notNeeded []note            // what needs no key in a plan
+	vars      []pageLine        // variables of the plan's own
+	varsAt    int               // the line that they are before
 }
 
 // no names an option that the plan has no equal for.
@@ -29,13 +32,38 @@ func (s *sheet) idle(text string, options ...string) {
 	}
 }
 
+// variables marks the place of the plan's variables, which are those and the ones of secrets.
+func (s *sheet) variables(own ...pageLine) { s.vars, s.varsAt = own, len(s.lines) }
+
+// place puts the variables of the secrets that the plan uses into it.
+func (s *sheet) place() {
+	for i, l := range s.lines {
+		s.lines[i] = pageLine{s.r.placed(l.text), s.r.shown(l.comment)}
+	}
+	for _, secret := range s.r.secrets {
+		used := func(l pageLine) bool { return strings.Contains(l.text, "${"+secret.Name+"}") }
+		if slices.ContainsFunc(s.lines, used) {
+			s.r.used = append(s.r.used, secret)
+			s.vars = append(s.vars, pageLine{
+				"  " + secret.Name + ": " + flow("env: "+secret.Env, "secret: true"),
+				secret.Option + ": " + secret.Form,
+			})
+		}
+	}
+	if len(s.vars) > 0 {
+		s.lines = slices.Insert(s.lines, s.varsAt, slices.Concat([]pageLine{{"vars:", ""}}, s.vars, []pageLine{{}})...)
+	}
+}
+
 // text returns the plan's text with its head. An option without an equal is a comment there and a
 // warning.
 func (s *sheet) text(model, usual string) string {
 	var head page
 	remark := func(what string, n note) {
-		head.add("# "+what+": "+oneLine(n.option)+": "+oneLine(n.text), "")
+		head.add("# "+what+": "+oneLine(n.option)+": "+oneLine(s.r.shown(n.text)), "")
 	}
+	s.noEqual = append(s.noEqual, s.r.left...)
+	s.place()
 	head.add("# From: "+oneLine(s.r.text), "")
 	for _, n := range s.noEqual {
 		remark("No equal", n)

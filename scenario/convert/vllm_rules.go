@@ -21,10 +21,10 @@ func VLLM(o Options) (Converted, source.Diagnostics) {
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]
 	}
-	c := newVLLM(newReader(o, "vllm bench serve", withSettings(dropWord(args, "serve"))))
+	c := newVLLM(newReader(o, vllmProgram, withSettings(dropWord(args, "serve"))))
 	if sub := c.subcommand("serve"); sub != "serve" {
 		c.fail(0, codeArgument, "vllm bench %s sends nothing to a server: there is no plan of it", sub)
-		return Converted{Line: c.text}, c.diags.Sorted()
+		return Converted{Line: c.text}, c.mistakes()
 	}
 	return c.convert("vllm", vllmSettings, c.finish)
 }
