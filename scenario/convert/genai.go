@@ -9,8 +9,10 @@ type genai struct {
 
 	kind, service, backend string // --endpoint-type, --service-kind, --backend
 	endpoint               string
+	analyze                bool // the subcommand
 	sweep, sweepRange      string
 	sweepList              []float64
+	axes                   []sweptAxis
 	interval               float64
 	prefixLength           int64
 	imageBatch, audioBatch int64
@@ -125,7 +127,7 @@ func (c *genai) table() []section {
 				"--sweep-type concurrency|request_rate|input_sequence_length|batch_size|num_dataset_entries",
 				"levels of the load, or a matrix over datasets", word(&c.sweep, "concurrency"),
 			},
-			{"--sweep-range MIN:MAX[:STEP]", "its values", text(&c.sweepRange)},
+			{"--sweep-range MIN:MAX[:STEP]", "its values", c.takeRange},
 			{"--sweep-list N[,N...]", "its values", wholes(&c.sweepList, 1)},
 		}},
 		{"Output", []row{

@@ -14,7 +14,8 @@ import (
 func GenAIPerf(o Options) (Converted, source.Diagnostics) {
 	args := dropProgram(o.Args, []string{"genai-perf", "genai_perf"})
 	c := newGenAI(newReader(o, "genai-perf", args))
-	if sub := c.subcommand("profile"); !slices.Contains([]string{"profile", "analyze", "config"}, sub) {
+	sub := c.subcommand("profile")
+	if c.analyze = sub == "analyze"; !slices.Contains([]string{"profile", "analyze", "config"}, sub) {
 		d := c.fail(0, codeArgument, "genai-perf %s measures nothing: there is no plan of it", sub)
 		if sub == "compare" {
 			d.Help("`sluice compare` takes GenAI-Perf's files")

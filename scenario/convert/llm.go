@@ -89,6 +89,7 @@ type prompting struct {
 	count               int64
 	input, output       drawn // output.mean < 0: the server decides
 	inputs, outputs     []float64
+	counts, batches     []float64 // in place of count and batch: an axis of the stage's matrix
 	exact               bool
 	limited             bool      // output is a field of the requests
 	pairs               []lengths // in place of input and output
@@ -115,12 +116,12 @@ type lengths struct {
 
 // llmLoad holds the options that say when requests are sent.
 type llmLoad struct {
-	concurrency, rates []float64 // of several a level each
-	inFlight           float64   // with a rate; 0: no limit
-	arrivals           string    // constant, poisson
-	cv                 float64   // in place of arrivals, if above 0
-	ramp               float64   // s up to the first value
-	rampFrom           float64   // 1/s
+	concurrency, rates []float64  // of several a level each
+	inFlight           float64    // with a rate; 0: no limit
+	arrivals           string     // constant, poisson
+	cv                 float64    // in place of arrivals, if above 0
+	ramp               float64    // s up to the first value
+	steps              []rampStep // of the rate, in place of ramp
 	schedule           bool
 	from, to           float64 // ms of the schedule; to 0: its end
 	speed              float64
@@ -129,6 +130,9 @@ type llmLoad struct {
 	ofSessions         bool    // the rate counts sessions
 	cancelled, after   float64 // percent, s
 }
+
+// rampStep is a step of a rate that rises: to a rate, in s.
+type rampStep struct{ to, over float64 }
 
 // llmExtent holds the options that say how long is measured.
 type llmExtent struct {

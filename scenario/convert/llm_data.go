@@ -5,33 +5,45 @@ import (
 	"strings"
 )
 
-// dataset is one of the plan's sets of data; a sweep over lengths has several.
+// dataset is one of the plan's sets of data; a sweep over lengths or counts has several.
 type dataset struct {
 	name          string
+	count         int64
 	input, output drawn
 }
 
-// sets returns the datasets: one, or one for each of several lengths.
-func (p *prompting) sets() []dataset {
-	if len(p.inputs) < 2 && len(p.outputs) < 2 {
-		return []dataset{{"main", p.input, p.output}}
+// sets returns the datasets: one, or one for each of several lengths and counts. A file is one.
+func (p *prompting) sets() (all []dataset) {
+	counts, inputs, outputs := p.counts, p.inputs, p.outputs
+	if p.file != "" || len(p.rows) > 0 || max(len(counts), len(inputs), len(outputs)) < 2 {
+		return []dataset{{"main", p.count, p.input, p.output}}
 	}
-	inputs, outputs := p.inputs, p.outputs
-	if len(inputs) == 0 {
-		inputs = []float64{p.input.mean}
+	usual := func(values *[]float64, v float64) {
+		if len(*values) == 0 {
+			*values = []float64{v}
+		}
 	}
-	if len(outputs) == 0 {
-		outputs = []float64{p.output.mean}
-	}
-	var all []dataset
-	for _, in := range inputs {
-		for _, out := range outputs {
-			s := dataset{"in" + decimal(in), p.input, p.output}
-			s.input.mean, s.output.mean = in, out
-			if len(outputs) > 1 {
-				s.name += "-out" + decimal(out)
+	usual(&counts, float64(p.count))
+	usual(&inputs, p.input.mean)
+	usual(&outputs, p.output.mean)
+	for _, n := range counts {
+		for _, in := range inputs {
+			for _, out := range outputs {
+				s := dataset{count: int64(n), input: p.input, output: p.output}
+				s.input.mean, s.output.mean = in, out
+				var parts []string
+				for _, part := range []struct {
+					name   string
+					values []float64
+					v      float64
+				}{{"n", p.counts, n}, {"in", p.inputs, in}, {"out", p.outputs, out}} {
+					if len(part.values) > 1 {
+						parts = append(parts, part.name+decimal(part.v))
+					}
+				}
+				s.name = strings.Join(parts, "-")
+				all = append(all, s)
 			}
-			all = append(all, s)
 		}
 	}
 	return all
@@ -101,8 +113,8 @@ func (d *llmDraft) prompt(indent string, s dataset) {
 	p := &d.prompts
 	d.add(indent+"prompts:", d.given("--dataset-name"))
 	indent += "  "
-	if p.count > 0 {
-		d.add(indent+"count: "+count(p.count), d.given("--num-dataset-entries --num-sessions --num-prompts"))
+	if s.count > 0 {
+		d.add(indent+"count: "+count(s.count), d.given("--num-dataset-entries --num-sessions --num-prompts"))
 	}
 	if len(p.pairs) > 0 {
 		d.add(indent+"lengths:", d.given("--sequence-distribution"))

@@ -12,18 +12,11 @@ import (
 func (d *llmDraft) stage() {
 	d.add("stages:", "")
 	d.add("  - id: profile", "")
-	if len(d.prompts.sets()) > 1 {
-		var names []string
-		for _, s := range d.prompts.sets() {
-			names = append(names, s.name)
-		}
-		d.add("    matrix: {data: ["+strings.Join(names, ", ")+"]}", d.given(inputOptions+" "+outputOptions))
-		d.add(`    data: "${matrix.data}"`, "")
-	}
+	d.matrix()
 	d.control()
 	d.write()
 	d.span()
-	if d.prompts.batch > 1 && len(d.prompts.rows) == 0 {
+	if d.prompts.batch > 1 && len(d.prompts.rows) == 0 && len(d.prompts.batches) < 2 {
 		d.add("    batch: "+count(d.prompts.batch), d.given("--batch-size-text --random-batch-size"))
 	}
 	d.mix()
@@ -41,6 +34,36 @@ func (d *llmDraft) stage() {
 	if f := d.extent.failures; f > 0 {
 		d.add("    assert: [{that: errors.ratio <= "+decimal(math.Round(f*1e6)/1e4)+"%, abort: true}]",
 			d.given("--failed-request-threshold"))
+	}
+}
+
+// matrix writes the axes of a sweep that are no levels of the load.
+func (d *llmDraft) matrix() {
+	var axes []string
+	sets, batches, options := d.prompts.sets(), d.prompts.batches, ""
+	if len(sets) > 1 {
+		options = inputOptions + " " + outputOptions
+		if len(d.prompts.counts) > 1 {
+			options += " --num-dataset-entries"
+		}
+		names := make([]string, len(sets))
+		for i, s := range sets {
+			names[i] = s.name
+		}
+		axes = append(axes, "data: ["+strings.Join(names, ", ")+"]")
+	}
+	if len(batches) > 1 {
+		axes, options = append(axes, "batch: "+levels(batches, "")), options+" --batch-size-text"
+	}
+	if len(axes) == 0 {
+		return
+	}
+	d.add("    matrix: "+flow(axes...), d.given(options))
+	if len(sets) > 1 {
+		d.add(`    data: "${matrix.data}"`, "")
+	}
+	if len(batches) > 1 {
+		d.add(`    batch: "${matrix.batch}"`, "")
 	}
 }
 
@@ -107,12 +130,20 @@ func (d *llmDraft) write() {
 func (d *llmDraft) rate() {
 	l := &d.load
 	switch {
-	case l.ramp > 0 && l.rampFrom > 0:
-		d.add(fmt.Sprintf("      rate: {ramp: [{to: %s/s}, {to: %s/s, over: %s}]}", decimal(l.rampFrom), decimal(l.rates[0]),
-			seconds(l.ramp)), d.given("--ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps"))
+	case len(l.steps) > 0:
+		d.add("      rate:", d.given("--ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps")+
+			": as long as the rate that rises with each request")
+		d.add("        ramp:", "")
+		for _, s := range l.steps {
+			members := []string{"to: " + decimal(s.to) + "/s"}
+			if s.over > 0 {
+				members = append(members, "over: "+seconds(s.over))
+			}
+			d.add("          - "+flow(members...), "")
+		}
 	case l.ramp > 0:
 		d.add(fmt.Sprintf("      rate: {ramp: [{to: %s/s, over: %s}]}", decimal(l.rates[0]), seconds(l.ramp)),
-			d.given(rateOptions+" --request-rate-ramp-duration --ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps"))
+			d.given(rateOptions+" --request-rate-ramp-duration"))
 	default:
 		d.add("      rate: "+levels(l.rates, "/s"), d.given(rateOptions+" --session-request-rate"))
 	}
@@ -178,8 +209,6 @@ func (d *llmDraft) span() {
 		d.add("    for: "+decimal(e.sessions)+" sessions", d.given("--num-sessions"))
 	case d.prompts.once:
 		d.add("    for: 1 pass", "every row once")
-	case d.load.ramp > 0 && d.load.rampFrom > 0:
-		d.idle("the ramp has as many", strings.Fields(requestsOptions)...)
 	default:
 		why := d.given(requestsOptions)
 		if why == "" {

@@ -200,7 +200,7 @@ func snake(name string) string {
 // genaiSettings returns the settings of a file of `genai-perf config`.
 func genaiSettings(root *source.Node) []setting {
 	wanted := map[string]string{
-		"model_name": "--model", "model_names": "--model",
+		"model_name": "--model", "model_names": "--model", "analyze": "-",
 		"endpoint.model_selection_strategy": "--model-selection-strategy",
 		"endpoint.backend":                  "--backend", "endpoint.custom": "--endpoint", "endpoint.type": "--endpoint-type",
 		"endpoint.streaming": "--streaming", "endpoint.server_metrics_urls": "--server-metrics-url",
@@ -246,42 +246,18 @@ func genaiSettings(root *source.Node) []setting {
 	all := pathsOf(root, wanted)
 	var kept []setting
 	for _, s := range all {
-		switch name, swept := strings.CutPrefix(s.path, "analyze."); {
+		switch {
 		case s.path == "perf_analyzer.measurement.num" && interval:
 			s.option = "--measurement-interval"
 		case s.path == "perf_analyzer.measurement.num":
 			s.option = "--request-count"
-		case swept:
-			kept = append(kept, analyzed(root, s, name)...)
-			continue
 		case s.node.Kind == source.Scalar && s.node.Text == "":
 			continue // "": the usual
 		}
 		kept = append(kept, s)
 	}
+	if analyze := root.Get("analyze"); analyze != nil {
+		kept = append(kept, sweepsOf(analyze)...)
+	}
 	return kept
-}
-
-// analyzed returns the settings of an axis of analyze: its name at its start, and its range at its end.
-func analyzed(root *source.Node, s setting, name string) []setting {
-	axis, part, _ := strings.Cut(name, ".")
-	at := func(key string) string {
-		if n := root.At("/analyze/" + axis + "/" + key); n != nil {
-			return n.Text
-		}
-		return ""
-	}
-	node := *s.node
-	switch part {
-	case "start":
-		node.Text = strings.Replace(axis, "runtime_batch_size", "batch_size", 1)
-		return []setting{{s.path, "--sweep-type", &node}}
-	case "stop":
-		node.Text = at("start") + ":" + at("stop")
-		if step := at("step"); step != "" && axis != "concurrency" {
-			node.Text += ":" + step
-		}
-		return []setting{{s.path, "--sweep-range", &node}}
-	}
-	return nil
 }

@@ -273,29 +273,53 @@ func (c *vllm) loads() {
 		c.needless("--burstiness", "there is no request rate")
 	default:
 		l.rates, l.inFlight = []float64{rate}, c.maxConcurrency
-		l.arrivals = "poisson"
-		if c.burstiness != 1 && c.burstiness > 0 {
-			l.cv = 1 / math.Sqrt(c.burstiness)
-		}
+		c.burst()
+	}
+	if l.schedule || c.strategy != "" {
+		c.needless("--request-rate", "the ramp, or the times of the rows, say when requests are sent")
 	}
 	if c.probeRate == 0 {
 		c.needless("--probe-request-rate", "there are no probes")
 	}
 }
 
-// rampUp takes a rate that rises over all requests. It rises there with each request, in a plan with time:
-// it takes as long and sends as many requests.
+// rampUp takes a rate that rises with each request: from one to the next by as much, or by the same factor. A
+// plan's ramp rises with time, so it has steps of the same factor, each as long as the tool takes to get there:
+// the whole takes as long, and sends as many.
 func (c *vllm) rampUp() {
 	l := &c.load
+	const pieces = 16
 	c.clash(c.rate != "" && c.rate != "inf", "--ramp-up-strategy", "--request-rate", "")
 	c.needs(!c.has("--ramp-up-start-rps") || !c.has("--ramp-up-end-rps"), "--ramp-up-strategy",
 		"--ramp-up-start-rps and --ramp-up-end-rps", "")
-	if c.endRPS <= 0 || c.startRPS > c.endRPS {
+	from, to := c.startRPS, c.endRPS
+	if to <= 0 || from > to {
 		c.wrongValue("--ramp-up-end-rps", "it is above 0, and not below the start")
 		return
 	}
-	c.remark("--ramp-up-strategy", "the rate rises evenly with time, not with each request; as many are sent")
-	l.rates, l.rampFrom, l.inFlight = []float64{c.endRPS}, c.startRPS, c.maxConcurrency
-	l.ramp = math.Ceil(2*c.prompts_/(c.startRPS+c.endRPS)*1000) / 1000
-	l.arrivals = "poisson"
+	if from == 0 {
+		c.wrongValue("--ramp-up-start-rps", "vLLM's ramps begin above 0")
+		return
+	}
+	rounded := func(v float64) float64 { return math.Round(v*1000) / 1000 }
+	l.steps = append(l.steps, rampStep{to: rounded(from)})
+	for i := range pieces {
+		begin := rounded(from * math.Pow(to/from, float64(i)/pieces))
+		end := rounded(from * math.Pow(to/from, float64(i+1)/pieces))
+		requests := c.prompts_ / pieces
+		if c.strategy == "linear" && to > from {
+			requests = c.prompts_ * (end - begin) / (to - from)
+		}
+		l.steps = append(l.steps, rampStep{end, rounded(2 * requests / (begin + end))})
+	}
+	l.rates, l.inFlight = []float64{to}, c.maxConcurrency
+	c.burst()
+}
+
+// burst takes the distribution of the gaps between requests.
+func (c *vllm) burst() {
+	c.load.arrivals = "poisson"
+	if c.burstiness != 1 && c.burstiness > 0 {
+		c.load.cv = 1 / math.Sqrt(c.burstiness)
+	}
 }
