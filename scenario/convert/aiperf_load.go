@@ -88,7 +88,7 @@ func (c *aiperf) outputTable() []section {
 	rows := []row{
 		{"--artifact-dir, --output-artifact-dir DIR", "--run writes its files there", text(&c.dir)},
 		{"--profile-export-file, --profile-export-prefix NAME", "--run writes these names", text(&c.prefix)},
-		{"--export-level, --profile-export-level summary|records|raw", "output.samples", word(&c.level, "records")},
+		{"--export-level, --profile-export-level summary|records|raw", "nothing: profile_export.jsonl has a row for each request", word(&c.level, "records")},
 		{"--slice-duration S", "no equal: an assertion has windows, `every`", ignore},
 		{"--auto-plot [true|false]", "nothing: `sluice compare` draws the plots of one run or of several", ignore},
 		{"--no-auto-plot", "nothing: nothing is drawn", ignore},

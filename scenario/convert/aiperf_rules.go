@@ -181,8 +181,12 @@ func (c *aiperf) loads() {
 		if len(c.users) > 0 {
 			l.users = c.users[0]
 		}
+		if c.has("--concurrency") {
+			c.remark("--concurrency", "users have one request in flight each, and no limit of all")
+		}
 	case l.schedule:
 		c.needless("--concurrency", "each row is sent at its time")
+		c.needless("--request-rate", "each row is sent at its time")
 	case len(l.rates) > 0 && len(l.concurrency) > 0:
 		l.inFlight = most(l.concurrency)
 		if len(l.concurrency) > 1 {
@@ -191,8 +195,13 @@ func (c *aiperf) loads() {
 	case len(l.rates) == 0 && len(l.concurrency) == 0:
 		l.concurrency = []float64{1}
 	}
-	if l.ramp = cmp.Or(c.rateRamp, 0); len(l.rates) == 0 {
+	if l.ramp = c.rateRamp; len(l.rates) == 0 {
 		l.ramp = c.ramp
+	} else if c.ramp > 0 {
+		c.remark("--concurrency-ramp-duration", "beside a rate the limit is the same from the start")
+	}
+	if c.ramp > 0 && (l.schedule || l.users > 0) {
+		c.needless("--concurrency-ramp-duration", "the load is no concurrency")
 	}
 	if l.ramp > 0 && max(len(l.rates), len(l.concurrency)) > 1 {
 		c.remark(c.firstOf("--concurrency-ramp-duration", "--request-rate-ramp-duration"), "levels begin at once")
@@ -224,6 +233,10 @@ func (c *aiperf) extents() {
 			e.requests = e.sessions
 		}
 	}
+	c.warmUp()
+	if c.has("--request-timeout-seconds") && c.server.timeout == 0 {
+		c.remark("--request-timeout-seconds", "requests without a limit have target.timeout, 30 s unless it is set")
+	}
 	if e.requests > 0 && e.duration > 0 {
 		c.remark("--request-count", "a duration is measured; the first of two ends is none of a plan")
 	}
@@ -248,6 +261,21 @@ func (c *aiperf) extents() {
 		c.remark("--export-level", "output.samples: jsonl writes a row for each request, without its body")
 	}
 	c.remarkCooldown()
+}
+
+// warmUp names the ends of the warm-up that a plan has none for: it has one.
+func (c *aiperf) warmUp() {
+	e := &c.extent
+	const why = "the warm-up has one end: %s"
+	switch {
+	case e.warmupTime > 0 && e.warmup > 0:
+		c.remark("--warmup-request-count", why, c.spoken("--warmup-duration"))
+	case e.warmup > 0 && e.warmupSessions > 0:
+		c.remark("--num-warmup-sessions", why, c.spoken("--warmup-request-count"))
+	}
+	if e.warmupTime > 0 && e.warmupSessions > 0 {
+		c.remark("--num-warmup-sessions", why, c.spoken("--warmup-duration"))
+	}
 }
 
 func (c *aiperf) remarkCooldown() {

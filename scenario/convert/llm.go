@@ -303,7 +303,7 @@ func (l *llm) goal(names map[string]string) func(given) {
 			case row == metric.TokensPerUser && v > 0: // a rate of tokens is the time of one
 				row, v = metric.ITL, 1000/v
 			case row == "" || row == metric.TokensPerUser:
-				l.remark(g.option.String(), "a plan cannot judge single requests by %s", name)
+				l.remark(g.String(), "a plan cannot judge single requests by %s", name)
 				continue
 			}
 			list := &l.extent.goodput

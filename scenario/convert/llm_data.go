@@ -60,6 +60,7 @@ func (d *llmDraft) datasets() {
 			d.add("    - "+row, "")
 		}
 		d.idle("each row has its passages", "--batch-size-text")
+		d.idle("the data comes from a file", strings.Fields(generatedOptions)...)
 	case p.file != "":
 		d.dataFile()
 	case len(sets) == 1:
@@ -74,6 +75,19 @@ func (d *llmDraft) datasets() {
 	}
 	d.add("", "")
 }
+
+// generatedOptions are those of generated prompts.
+const generatedOptions = inputOptions + " --num-dataset-entries --prefix-prompt-length --num-prefix-prompts " +
+	"--sequence-distribution --shared-system-prompt-length --user-context-prompt-length --session-turns-mean " +
+	"--session-turns-stddev --session-turn-delay-mean --session-turn-delay-stddev --session-delay-ratio " +
+	imageOptions + " " + audioOptions
+
+const (
+	imageOptions = "--image-batch-size --batch-size-image --image-width-mean --image-width-stddev " +
+		"--image-height-mean --image-height-stddev --image-format"
+	audioOptions = "--audio-batch-size --batch-size-audio --audio-length-mean --audio-length-stddev " +
+		"--audio-sample-rates --audio-format --audio-depths --audio-num-channels"
+)
 
 func (d *llmDraft) dataFile() {
 	p := &d.prompts
@@ -104,8 +118,7 @@ func (d *llmDraft) dataFile() {
 	if p.sample > 0 && p.sample < 1 {
 		d.add("  sample: "+decimal(p.sample*100)+"%", d.given("--trace-session-sample-ratio"))
 	}
-	d.idle("the data comes from a file", strings.Fields(inputOptions+" --num-dataset-entries "+
-		"--prefix-prompt-length --num-prefix-prompts")...)
+	d.idle("the data comes from a file", strings.Fields(generatedOptions)...)
 }
 
 // prompt writes generated prompts.
@@ -171,10 +184,7 @@ func (d *llmDraft) turns(indent string) {
 // media writes the images and the audio of prompts.
 func (d *llmDraft) media(indent string) {
 	p := &d.prompts
-	images := []string{
-		"--image-batch-size", "--image-width-mean", "--image-width-stddev",
-		"--image-height-mean", "--image-height-stddev", "--image-format",
-	}
+	images, audio := strings.Fields(imageOptions), strings.Fields(audioOptions)
 	if p.images > 0 && p.width.mean > 0 && p.height.mean > 0 {
 		members := []string{"count: " + count(p.images), "width: " + p.width.write(1, ""), "height: " + p.height.write(1, "")}
 		if p.imageFormat != "" {
@@ -185,10 +195,6 @@ func (d *llmDraft) media(indent string) {
 	} else {
 		d.idle("without a width and a height there are no images", images...)
 	}
-	audio := []string{
-		"--audio-batch-size", "--audio-length-mean", "--audio-length-stddev", "--audio-sample-rates",
-		"--audio-format",
-	}
 	if p.seconds.mean > 0 && p.audios > 0 {
 		members := []string{"seconds: " + p.seconds.write(0.1, "")}
 		if p.sampleRate > 0 {
@@ -196,6 +202,6 @@ func (d *llmDraft) media(indent string) {
 		}
 		d.add(indent+"audio: "+flow(members...), d.because(audio...))
 	} else {
-		d.idle("without a length there is no audio", append(audio, "--audio-depths", "--audio-num-channels")...)
+		d.idle("without a length there is no audio", audio...)
 	}
 }

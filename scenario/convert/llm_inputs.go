@@ -28,7 +28,7 @@ func (l *llm) extra(g given) {
 	case ok && strings.Contains(value, ":"):
 		g.malformed("%s: %q is not NAME:VALUE", g, g.value)
 	case !ok:
-		l.remark(g.option.String(), "%s has no value: a plan cannot send null", name)
+		l.remark(g.String(), "%s has no value: a plan cannot send null", name)
 	default:
 		l.parameter(g, name, typed(value))
 	}
@@ -53,11 +53,11 @@ func (l *llm) members(g given, prefix string, object []byte) {
 		var s string
 		switch {
 		case bytes.Equal(value, []byte("null")):
-			l.remark(g.option.String(), "%s is null, which a plan cannot send", name)
+			l.remark(g.String(), "%s is null, which a plan cannot send", name)
 		case value[0] == '{':
 			l.members(g, name+".", value)
 		case value[0] == '[':
-			l.remark(g.option.String(), "%s is a list: put it into the rows of the data, as `rows: [{%s: %s, …}]`",
+			l.remark(g.String(), "%s is a list: put it into the rows of the data, as `rows: [{%s: %s, …}]`",
 				name, name, oneLine(string(value)))
 		case json.Unmarshal(value, &s) == nil:
 			l.parameter(g, name, strconv.Quote(escaped(s)))

@@ -31,7 +31,7 @@ func (d *llmDraft) stage() {
 		}
 		d.add("    goodput: "+flow(members...), d.given("--goodput"))
 	}
-	if f := d.extent.failures; f > 0 {
+	if f := d.extent.failures; d.has("--failed-request-threshold") {
 		d.add("    assert: [{that: errors.ratio <= "+decimal(math.Round(f*1e6)/1e4)+"%, abort: true}]",
 			d.given("--failed-request-threshold"))
 	}
@@ -179,7 +179,12 @@ func (d *llmDraft) schedule() {
 	if why != "" {
 		why += ": "
 	}
-	d.add("    load: {schedule: "+flow(members...)+"}", why+"each row at its timestamp")
+	text := "schedule: " + flow(members...)
+	if l.inFlight > 0 {
+		text += ", max_in_flight: " + decimal(l.inFlight)
+		why = strings.TrimPrefix(strings.TrimSuffix(why, ": ")+", "+d.given(concurrencyOptions)+": ", ", ")
+	}
+	d.add("    load: "+flow(text), why+"each row at its timestamp")
 }
 
 // span writes the length of the measurement, of the warm-up, and the repeats.

@@ -33,7 +33,7 @@ func (d *llmDraft) given(options string) string { return d.because(strings.Field
 
 // plan writes the text.
 func (l *llm) plan(usual string) string {
-	d := &llmDraft{llm: l, sheet: sheet{r: l.reader}}
+	d := &llmDraft{llm: l, sheet: sheet{r: l.reader, reasons: reasons(l.program)}}
 	d.noEqual, d.notNeeded = append(d.noEqual, l.notes...), append(d.notNeeded, l.moot...)
 	if l.has("--random-seed") || l.has("--seed") {
 		d.add("seed: "+count(l.prompts.seed), d.given("--random-seed --seed"))
@@ -81,7 +81,12 @@ func (d *llmDraft) targets() {
 
 func (d *llmDraft) target(indent, url string) {
 	s := &d.server
-	d.add(indent+"backend: "+s.backend, d.given("--service-kind --backend"))
+	kind := "--service-kind --backend"
+	if s.backend == "grpc" {
+		kind += " --endpoint-type"
+		d.idle("the method says what is called", "--model", "--endpoint", "--model-selection-strategy")
+	}
+	d.add(indent+"backend: "+s.backend, d.given(kind))
 	d.add(indent+"url: "+scalar(url), d.given(urlOptions))
 	if len(s.models) == 1 && s.backend != "grpc" {
 		d.add(indent+"model: "+scalar(s.models[0]), d.given(modelOptions))
@@ -130,7 +135,7 @@ func (d *llmDraft) target(indent, url string) {
 }
 
 const parameterOptions = "--extra-inputs --extra-body --temperature --top-p --top-k --min-p --frequency-penalty " +
-	"--presence-penalty --repetition-penalty --logprobs --ignore-eos --use-legacy-max-tokens"
+	"--presence-penalty --repetition-penalty --logprobs --ignore-eos --use-legacy-max-tokens --best-of --use-beam-search"
 
 // wire writes connections, headers and times of the target.
 func (d *llmDraft) wire(indent string) {

@@ -15,7 +15,7 @@ type draft struct {
 
 // plan writes the text.
 func (c *command) plan() string {
-	d := &draft{command: c, sheet: sheet{r: c.reader}}
+	d := &draft{command: c, sheet: sheet{r: c.reader, reasons: perfAnalyzerReasons}}
 	d.add("", "")
 	d.variables()
 	writeTarget(d)

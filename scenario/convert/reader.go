@@ -98,6 +98,17 @@ func (r *reader) arg(name string) int {
 	return -1
 }
 
+// alsoGiven returns the names of an option and of those beside it that were given.
+func (r *reader) alsoGiven(option string, beside ...string) string {
+	names := r.spoken(option)
+	for _, o := range beside {
+		if r.has(o) {
+			names += ", " + r.spoken(o)
+		}
+	}
+	return names
+}
+
 // because returns those of the options that were given, as a comment.
 func (r *reader) because(options ...string) string {
 	var all []string

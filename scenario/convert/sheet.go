@@ -115,8 +115,10 @@ func (s *sheet) noteRest() {
 			s.no(g.String(), why)
 		} else if why, found := strings.CutPrefix(g.plan, "nothing: "); found {
 			s.idle(why, name)
+		} else if why := s.reasons[name]; why != "" {
+			s.idle(why, name)
 		} else {
-			s.idle("it says what is usual anyway, or has no effect beside the other options", name)
+			s.no(g.String(), "it is no line of this plan; its equal is "+g.plan)
 		}
 	}
 }

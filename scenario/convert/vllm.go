@@ -25,7 +25,7 @@ type vllm struct {
 	startRPS, endRPS                             float64
 	ignoreEOS, noShuffle, selfTimed, noSelfTimed bool
 	percentileList                               []float64
-	save, detailed, profile, beam, noTokenizer   bool
+	save, profile, beam, noTokenizer             bool
 	dir, file                                    string
 	sampling                                     []pair
 }
@@ -149,7 +149,7 @@ func (c *vllm) workTable() []section {
 			{"--percentile-metrics NAME[,NAME...]", "nothing: every metric has its percentiles", ignore},
 			{"--metric-percentiles P[,P...]", "output.percentiles", list(&c.percentileList, 0)},
 			{"--save-result", "--run writes a file as vLLM's", flag(&c.save)},
-			{"--save-detailed", "output.samples", flag(&c.detailed)},
+			{"--save-detailed", "nothing: the file has the figures of every request", ignore},
 			{"--append-result", "--run adds a line to the file", ignore},
 			{"--metadata NAME=VALUE...", "labels", c.metadata},
 			{"--result-dir DIR", "--run writes its file there", text(&c.dir)},

@@ -203,7 +203,7 @@ func (c *vllm) data() {
 		c.rows("mooncake", 0)
 		c.load.schedule, p.once = !c.noSelfTimed, true
 	default:
-		c.remark("--dataset-name", "%s is not downloaded: the plan has generated prompts in its place", name)
+		c.remark(c.alsoGiven("--dataset-name", "--dataset-path"), "%s is not downloaded: the plan has generated prompts in its place", name)
 		p.input, p.output = fixed(in), fixed(cmp.Or(c.hfOut, out))
 	}
 	if c.server.endpoint == "embeddings" || c.server.endpoint == "rankings" {
@@ -268,6 +268,7 @@ func (c *vllm) loads() {
 	case c.strategy != "":
 		c.rampUp()
 	case l.schedule:
+		l.inFlight = c.maxConcurrency
 	case infinite:
 		l.concurrency = []float64{min(cmp.Or(c.maxConcurrency, c.prompts_), c.prompts_)}
 		c.needless("--burstiness", "there is no request rate")
@@ -287,8 +288,8 @@ func (c *vllm) loads() {
 // plan's ramp rises with time, so it has steps of the same factor, each as long as the tool takes to get there:
 // the whole takes as long, and sends as many.
 func (c *vllm) rampUp() {
-	l := &c.load
 	const pieces = 16
+	l := &c.load
 	c.clash(c.rate != "" && c.rate != "inf", "--ramp-up-strategy", "--request-rate", "")
 	c.needs(!c.has("--ramp-up-start-rps") || !c.has("--ramp-up-end-rps"), "--ramp-up-strategy",
 		"--ramp-up-start-rps and --ramp-up-end-rps", "")
