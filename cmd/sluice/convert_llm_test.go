@@ -1,62 +1,27 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/convert"
 )
 
-// llmLineFiles are the files that command lines of testdata/llm_lines.txt send.
-var llmLineFiles = map[string]string{
-	"openorca_10.jsonl":             `{"text_input": "What is a sluice?"}` + "\n",
-	"texts.jsonl":                   `{"text": "What is a sluice?"}` + "\n" + `{"text": "And a weir?"}` + "\n",
-	"prompts.jsonl":                 `{"prompt": "What is a sluice?"}` + "\n",
-	"rankings_jsonl/queries.jsonl":  `{"text": "What is a sluice?"}` + "\n" + `{"text": "And a weir?"}` + "\n",
-	"rankings_jsonl/passages.jsonl": `{"text": "A gate."}` + "\n" + `{"text": "A dam."}` + "\n",
-	"sharegpt.json":                 `[{"id": "a", "conversations": [{"from": "human", "value": "Hello there"}, {"from": "gpt", "value": "Hello"}]}]`,
-	"trace.jsonl": `{"timestamp": 0, "input_length": 20, "output_length": 5, "hash_ids": [1]}` + "\n" +
-		`{"timestamp": 40, "input_length": 30, "output_length": 5, "hash_ids": [1]}` + "\n",
-}
-
 // TestLLMLinesRun plays the command lines of scenario/convert/testdata/llm_lines.txt that fit the embedded server,
 // with its address and model, few requests and short texts in the place of theirs. The files that the tool writes
 // are in the folder that the line names.
 func TestLLMLinesRun(t *testing.T) {
-	server, err := builtin.Start(context.Background(), builtin.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	data, err := os.ReadFile(filepath.Join("..", "..", "scenario", "convert", "testdata", "llm_lines.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran := 0
-	for l := range strings.Lines(string(data)) {
-		words := strings.Fields(l)
-		if strings.HasPrefix(l, "#") || len(words) < 4 || words[2] != "run" {
-			continue
-		}
-		if ran++; words[0] != "seed-quick-start" && !cases.Runs(ran, 5) {
-			continue
-		}
-		_, line, _ := strings.Cut(l, " run ")
-		t.Run(words[0], func(t *testing.T) {
-			t.Parallel()
-			args, err := convert.Split(strings.TrimSpace(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			playLLMLine(t, server, words[1], args)
-		})
+	server := startServer(t, builtin.Config{})
+	ran := playLines(t, "llm_lines.txt", 5, func(t *testing.T, tool string, args []string) {
+		playLLMLine(t, server, tool, args)
+	})
+	if ran < 25 {
+		t.Errorf("%d command lines fit the embedded server, want 25 or more", ran)
 	}
 }
 
@@ -64,14 +29,7 @@ func TestLLMLinesRun(t *testing.T) {
 func playLLMLine(t *testing.T, server *builtin.Server, tool string, args []string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range llmLineFiles {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeLineFiles(t, dir)
 	model := "chat"
 	for _, kind := range []string{"rankings", "embeddings"} {
 		if slices.Contains(args, kind) {
@@ -89,7 +47,7 @@ func playLLMLine(t *testing.T, server *builtin.Server, tool string, args []strin
 	args = with(args, model, "--model", "-m")
 	for _, few := range [][]string{
 		{"6", "--request-count", "--num-prompts"},
-		{"20", "--measurement-interval"},
+		{"100", "--measurement-interval"},
 		{"12", "--synthetic-input-tokens-mean", "--isl", "--random-input-len"},
 		{"4", "--output-tokens-mean", "--osl", "--random-output-len", "--sharegpt-output-len"},
 		{"artifacts", "--artifact-dir", "--output-artifact-dir"},
@@ -103,7 +61,7 @@ func playLLMLine(t *testing.T, server *builtin.Server, tool string, args []strin
 		}
 	}
 	if slices.Contains(args, "--service-kind") && !slices.Contains(args, "--request-count") {
-		args = with(args, "20", "--measurement-interval") // 10 s without one
+		args = with(args, "100", "--measurement-interval") // 10 s without one
 	}
 	if slices.Contains(args, "custom") {
 		args = append(args, "--custom-output-len", "4")
@@ -160,15 +118,9 @@ func with(args []string, value string, names ...string) []string {
 // overwrites an earlier one; a run that measures nothing overwrites nothing.
 func TestConvertedFilesStay(t *testing.T) {
 	t.Parallel()
-	server, err := builtin.Start(context.Background(), builtin.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	server := startServer(t, builtin.Config{})
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "prompts.jsonl"), []byte(llmLineFiles["prompts.jsonl"]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeLineFiles(t, dir)
 	run := func(url string, code int, more ...string) string {
 		return sluiceIn(t, dir, code, append([]string{
 			"convert", "vllm-bench", "--run", "--out", "results", "--", "--backend", "openai-chat", "--base-url", url,

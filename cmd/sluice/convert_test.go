@@ -8,7 +8,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,44 +17,15 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/builtin"
-	"github.com/sluice-bench/sluice/executor/verdict"
-	"github.com/sluice-bench/sluice/scenario/convert"
 )
 
 // TestOldCommandLinesRun plays the command lines of scenario/convert/testdata/lines.txt that fit
 // the embedded server, with its address, its model and short windows in the place of theirs. How
 // fast this machine is decides nothing.
 func TestOldCommandLinesRun(t *testing.T) {
-	server, err := builtin.Start(context.Background(), builtin.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	data, err := os.ReadFile(filepath.Join("..", "..", "scenario", "convert", "testdata", "lines.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran := 0
-	for l := range strings.Lines(string(data)) {
-		words := strings.Fields(l)
-		if strings.HasPrefix(l, "#") || len(words) < 3 || words[1] != "run" {
-			continue
-		}
-		if ran++; !cases.Runs(ran, 3) {
-			continue
-		}
-		_, line, _ := strings.Cut(l, " run ")
-		t.Run(words[0], func(t *testing.T) {
-			t.Parallel()
-			args, err := convert.Split(strings.TrimSpace(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			playLine(t, server, args)
-		})
-	}
+	server := startServer(t, builtin.Config{})
+	ran := playLines(t, "lines.txt", 3, func(t *testing.T, _ string, args []string) { playLine(t, server, args) })
 	if ran < 20 {
 		t.Errorf("%d command lines fit the embedded server, want 20 or more", ran)
 	}
@@ -64,10 +34,6 @@ func TestOldCommandLinesRun(t *testing.T) {
 // playLine runs a command line against server, and looks for the files that it asks for.
 func playLine(t *testing.T, server *builtin.Server, args []string) {
 	t.Helper()
-	exe, err := exec.LookPath("sluice") // testscript puts this binary on PATH under that name
-	if err != nil {
-		t.Fatal(err)
-	}
 	url, model := strings.TrimPrefix(server.HTTPURL(), "http://"), "simple"
 	if slices.ContainsFunc(args, func(a string) bool { return strings.EqualFold(a, "grpc") }) {
 		url = strings.TrimPrefix(server.GRPCURL(), "grpc://")
@@ -81,20 +47,11 @@ func playLine(t *testing.T, server *builtin.Server, args []string) {
 		t.Fatal(err)
 	}
 	args = append(args, "-u", url, "-m", model, "-p", "80", "-s", "999")
-	run := exec.Command(exe, append([]string{
-		"convert", "perf-analyzer", "--run", "--out", "results",
-		"--",
-	}, args...)...)
-	run.Dir = dir
-	printed, err := run.CombinedOutput()
-	code := run.ProcessState.ExitCode()
-	if !slices.Contains([]int{verdict.CodePass, verdict.CodeInconclusive, verdict.CodeInvalid}, code) {
-		t.Fatalf("exit code %d (%v)\n%s", code, err, printed)
-	}
-	if code == verdict.CodeInvalid {
+	printed := sluiceIn(t, dir, -1, append([]string{"convert", "perf-analyzer", "--run", "--out", "results", "--"}, args...)...)
+	if strings.Contains(printed, "nothing was measured") {
 		return // a machine that is too busy to measure has nothing to report
 	}
-	if !strings.Contains(string(printed), "*** Measurement Settings ***") {
+	if !strings.Contains(printed, "*** Measurement Settings ***") {
 		t.Errorf("the report is not perf_analyzer's\n%s", printed)
 	}
 	if at := slices.Index(args, "-f"); at >= 0 {
@@ -108,20 +65,14 @@ func playLine(t *testing.T, server *builtin.Server, args []string) {
 // With --run, and with --ask, the server says what perf_analyzer learns from it: that a model keeps
 // sequences, and which inputs hold texts.
 func TestConvertAsksTheServer(t *testing.T) {
-	server, err := builtin.Start(context.Background(), builtin.Config{})
-	if err != nil {
-		t.Fatal(err)
+	server := startServer(t, builtin.Config{})
+	dir := t.TempDir()
+	ask := func(line string) string {
+		return sluiceIn(t, dir, 0, append([]string{"convert", "perf-analyzer", "--ask", "--"}, strings.Fields(line)...)...)
 	}
-	t.Cleanup(func() { _ = server.Close() })
-	exe, err := exec.LookPath("sluice")
-	if err != nil {
-		t.Fatal(err)
-	}
-	unreachable := exec.Command(exe, "convert", "perf-analyzer", "--ask", "--", "-m", "m", "-u", "127.0.0.1:1")
-	if said, err := unreachable.CombinedOutput(); err != nil ||
-		!strings.Contains(string(said), "the server did not describe the model: ") ||
-		!strings.Contains(string(said), "model: m ") {
-		t.Errorf("%v\n%s", err, said)
+	if printed := ask("-m m -u 127.0.0.1:1"); !strings.Contains(printed, "the server did not describe the model: ") ||
+		!strings.Contains(printed, "model: m ") {
+		t.Error(printed)
 	}
 	for _, c := range []struct{ line, want string }{
 		{"-m sequence_acc -u " + server.HTTPURL(), "sequences: {length: {min: 16, max: 24}}"},
@@ -134,37 +85,19 @@ func TestConvertAsksTheServer(t *testing.T) {
 			"data: {generate: {INPUT0: x}, count: 1}",
 		},
 	} {
-		dir := t.TempDir()
-		args := append([]string{"--"}, strings.Fields(c.line+" --request-count 45")...)
-		ask := exec.Command(exe, append([]string{"convert", "perf-analyzer", "--ask"}, args...)...)
-		ask.Dir = dir
-		plan, err := ask.Output()
-		if err != nil || !strings.Contains(string(plan), c.want) {
-			t.Errorf("%s: %v, %q is not in\n%s", c.line, err, c.want, plan)
+		c.line += " --request-count 45"
+		if plan := ask(c.line); !strings.Contains(plan, c.want) {
+			t.Errorf("%s: %q is not in\n%s", c.line, c.want, plan)
 		}
-		run := exec.Command(exe, append([]string{
-			"convert", "perf-analyzer", "--run", "--out",
-			"results",
-		}, args...)...)
-		run.Dir = dir
-		printed, err := run.CombinedOutput()
-		if code := run.ProcessState.ExitCode(); !slices.Contains([]int{
-			verdict.CodePass,
-			verdict.CodeInvalid,
-		}, code) {
-			t.Errorf("%s: exit code %d (%v)\n%s", c.line, code, err, printed)
-		}
+		sluiceIn(t, dir, -1, append([]string{"convert", "perf-analyzer", "--run", "--out", "results", "--"},
+			strings.Fields(c.line)...)...)
 	}
 }
 
 // A server that answers only after it was asked, as one that is starting, gets a run of what the
 // command line alone says, which is reported.
 func TestConvertAsksTooEarly(t *testing.T) {
-	server, err := builtin.Start(context.Background(), builtin.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
+	server := startServer(t, builtin.Config{})
 	where, err := url.Parse(server.HTTPURL())
 	if err != nil {
 		t.Fatal(err)

@@ -109,7 +109,7 @@ func TestLLMSettings(t *testing.T) {
 // FuzzLLM converts any line and any file of settings without a panic.
 func FuzzLLM(f *testing.F) {
 	f.Add("genai-perf profile -m m --concurrency 1 --extra-inputs {\"a\":{\"b\":[1]}}", "endpoint: {type: chat}")
-	f.Add("aiperf profile -m m --seq-dist [(1,2):100] --goodput a:b", aiperfSettings)
+	f.Add("aiperf profile -m m --seq-dist [(1,2):100] --goodput a:b", "benchmark: {models: [a], phases: [{type: gamma}]}")
 	f.Add("vllm bench serve --model m --random-mm-bucket-config {(1,2,1):1} -- -H", "model: [a, {b: c}]\nsweep: 3\nphases: [1]")
 	file := filepath.Join(f.TempDir(), "s.yaml")
 	f.Fuzz(func(t *testing.T, line, settings string) {
