@@ -36,8 +36,8 @@ func playLLMLine(t *testing.T, server *builtin.Server, tool string, args []strin
 			model = kind
 		}
 	}
-	if at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }); at > 0 && slices.Contains(args, "docker") {
-		args = args[slices.Index(args, "genai-perf"):] // its own options are none of the program
+	if at := slices.Index(args, "genai-perf"); at > 0 {
+		args = args[at:] // the options of docker are none of the program
 	}
 	url := server.HTTPURL()
 	if slices.Contains(args, "tensorrtllm") {
@@ -46,7 +46,7 @@ func playLLMLine(t *testing.T, server *builtin.Server, tool string, args []strin
 	args = with(args, url, "--base-url", "--url", "-u")
 	args = with(args, model, "--model", "-m")
 	for _, few := range [][]string{
-		{"6", "--request-count", "--num-prompts"},
+		{"6", "--request-count", "--num-requests", "--num-prompts"},
 		{"100", "--measurement-interval"},
 		{"12", "--synthetic-input-tokens-mean", "--isl", "--random-input-len"},
 		{"4", "--output-tokens-mean", "--osl", "--random-output-len", "--sharegpt-output-len"},
