@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -115,7 +116,7 @@ func (a *app) convertLine(ctx context.Context, t convert.Tool, args []string, f 
 		return fmt.Errorf("no command line to convert\nsee `sluice convert %s --help`", t.Name)
 	}
 	if len(args) == 1 && strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n") {
-		split, err := convert.Split(args[0])
+		split, err := shell.Split(args[0])
 		if err != nil {
 			return fmt.Errorf("the command line cannot be read: %w", err)
 		}

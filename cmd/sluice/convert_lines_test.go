@@ -11,7 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/backends/builtin"
-	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 )
 
 // convertData is the folder of the command lines of tools.
@@ -48,7 +48,7 @@ func playLines(t *testing.T, file string, every int, play func(t *testing.T, too
 		}
 		t.Run(words[0], func(t *testing.T) {
 			t.Parallel()
-			args, err := convert.Split(strings.TrimSpace(line))
+			args, err := shell.Split(strings.TrimSpace(line))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 // lengths takes the lengths of prompts and answers.
@@ -65,7 +67,7 @@ func (c *aiperf) takePairs(g given) {
 	case len(all) == 0:
 		g.wrong("%s: %q has no pairs of lengths", g, g.value).Help("write INPUT,OUTPUT:PERCENT;INPUT,OUTPUT:PERCENT")
 	case math.Abs(sum-100) > 0.01:
-		g.wrong("%s: the shares are %s %% in all, not 100 %%", g, decimal(sum))
+		g.wrong("%s: the shares are %s %% in all, not 100 %%", g, plantext.Decimal(sum))
 	}
 	c.prompts.pairs = all
 }

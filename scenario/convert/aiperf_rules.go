@@ -9,13 +9,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // AIPerf converts a command line of `aiperf profile`. With an error among the diagnostics there is no plan.
 // Warnings name what the plan cannot express.
 func AIPerf(o Options) (Converted, source.Diagnostics) {
-	args := withSettings(dropProgram(o.Args, []string{"aiperf"}))
+	args := withSettings(shell.DropProgram(o.Args, []string{"aiperf"}))
 	c := newAIPerf(newReader(o, "aiperf", args))
 	if sub := c.subcommand("profile"); sub != "profile" {
 		c.fail(0, codeArgument, "aiperf %s measures nothing: there is no plan of it", sub)
@@ -163,7 +166,7 @@ func (c *aiperf) loads() {
 	c.needs(l.schedule && p.file == "", "--fixed-schedule", "--input-file", "its rows have the times")
 	l.from, l.to = c.startOffset, c.endOffset
 	if l.to > 0 && l.from >= l.to {
-		c.wrongValue("--fixed-schedule-end-offset", "it is above the start of "+decimal(l.from)+" ms")
+		c.wrongValue("--fixed-schedule-end-offset", "it is above the start of "+plantext.Decimal(l.from)+" ms")
 	}
 	l.speed = cmp.Or(c.speedup, c.replaySpeedup, 1)
 	if c.smoothness > 0 && (l.arrivals == "gamma" || !c.has("--arrival-pattern")) {

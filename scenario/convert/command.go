@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 )
 
 // command holds the options of a command line by subject, with perf_analyzer's defaults for those
@@ -21,7 +24,7 @@ type command struct {
 }
 
 func newCommand(o Options) *command {
-	return commandOf(newReader(o, "perf_analyzer", dropProgram(o.Args, perfAnalyzerNames)))
+	return commandOf(newReader(o, "perf_analyzer", shell.DropProgram(o.Args, perfAnalyzerNames)))
 }
 
 // commandOf returns a command without options whose options r reads.
@@ -55,7 +58,7 @@ func (m *measuring) limit() string {
 	if m.threshold == 0 {
 		return ""
 	}
-	return m.latency() + " < " + milliseconds(m.threshold)
+	return m.latency() + " < " + plantext.Milliseconds(m.threshold)
 }
 
 // latency returns the statistic that decides: the mean, or a percentile.
@@ -69,9 +72,9 @@ func (m *measuring) latency() string {
 // window returns the length of one window, and the option that sets it.
 func (m *measuring) window() (length, option string) {
 	if m.mode == "count_windows" {
-		return count(m.windowCount) + " requests", "--measurement-request-count"
+		return plantext.Count(m.windowCount) + " requests", "--measurement-request-count"
 	}
-	return milliseconds(m.interval), "--measurement-interval"
+	return plantext.Milliseconds(m.interval), "--measurement-interval"
 }
 
 // loadMode is the origin of a command line's load.
@@ -153,7 +156,7 @@ type sequencing struct {
 func (s *sequencing) lengths() string {
 	off := int64(math.Trunc(s.variation / 100 * float64(s.length)))
 	if off == 0 {
-		return count(s.length)
+		return plantext.Count(s.length)
 	}
 	return fmt.Sprintf("{min: %d, max: %d}", max(1, s.length-off), s.length+off)
 }

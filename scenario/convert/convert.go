@@ -96,3 +96,6 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 	c.out.Secrets = c.used
 	return c.out, c.mistakes()
 }
+
+// perfAnalyzerNames are the names of perf_analyzer's program.
+var perfAnalyzerNames = []string{"perf_analyzer", "perf_client"}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -72,7 +74,7 @@ func (c *genai) source() {
 	if p.file != "" && p.format == "jsonl" && p.output.mean > 0 {
 		c.limit(p.output.mean)
 		if c.server.endpoint == "tensorrtllm" && p.exact {
-			c.server.parameters = append(c.server.parameters, pair{"min_length", decimal(p.output.mean)})
+			c.server.parameters = append(c.server.parameters, pair{"min_length", plantext.Decimal(p.output.mean)})
 		}
 		if p.output.std > 0 {
 			c.remark("--output-tokens-stddev", "rows of a file have one limit, or their own")

@@ -3,6 +3,8 @@ package convert
 import (
 	"strconv"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 // loads finds the load and the length of the measurement.
@@ -69,9 +71,9 @@ func (l *llmLoad) stimulus() string {
 	case l.schedule:
 		return "-fixed_schedule"
 	case l.sessions && len(l.rates) == 0 && len(l.concurrency) > 0:
-		return "-session_concurrency" + decimal(l.concurrency[0])
+		return "-session_concurrency" + plantext.Decimal(l.concurrency[0])
 	case l.userRate > 0:
-		return "-request_rate" + decimal(l.userRate)
+		return "-request_rate" + plantext.Decimal(l.userRate)
 	case len(l.rates) > 0:
 		text := strconv.FormatFloat(l.rates[0], 'f', -1, 64)
 		if !strings.Contains(text, ".") {
@@ -79,5 +81,5 @@ func (l *llmLoad) stimulus() string {
 		}
 		return "-request_rate" + text
 	}
-	return "-concurrency" + decimal(l.concurrency[0])
+	return "-concurrency" + plantext.Decimal(l.concurrency[0])
 }

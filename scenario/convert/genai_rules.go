@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // GenAIPerf converts a command line of GenAI-Perf. With an error among the diagnostics there is no plan.
 // Warnings name what the plan cannot express.
 func GenAIPerf(o Options) (Converted, source.Diagnostics) {
-	args := dropProgram(o.Args, []string{"genai-perf", "genai_perf"})
+	args := shell.DropProgram(o.Args, []string{"genai-perf", "genai_perf"})
 	c := newGenAI(newReader(o, "genai-perf", args))
 	sub := c.subcommand("profile")
 	if c.analyze = sub == "analyze"; !slices.Contains([]string{"profile", "analyze", "config"}, sub) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -47,7 +49,7 @@ func newLine(program string, args []string) *line {
 func (l *line) write() {
 	l.text = l.program
 	for i := range l.at {
-		q := quote(strings.ReplaceAll(l.shown(l.args[i]), "\n", " "))
+		q := shell.Quote(strings.ReplaceAll(l.shown(l.args[i]), "\n", " "))
 		l.at[i], l.wide[i] = utf8.RuneCountInString(l.text)+2, utf8.RuneCountInString(q)
 		l.text += " " + q
 	}
@@ -139,7 +141,7 @@ func (l *line) parse(from int) []given {
 
 // stray reports an argument that belongs to no option. perf_analyzer ignores it; the others refuse it.
 func (l *line) stray(i int) {
-	if isProgram(l.args[i], perfAnalyzerNames) {
+	if shell.IsProgram(l.args[i], perfAnalyzerNames) {
 		l.fail(i, codeArgument, "a second %s begins here", l.args[i]).
 			Help("convert each command by itself: " +
 				"their stages run side by side under `parallel` in one plan")

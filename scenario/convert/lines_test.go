@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -104,7 +105,7 @@ func TestLines(t *testing.T) {
 // planOf converts a command line and compiles its plan; the warnings of the conversion come first.
 func planOf(t *testing.T, text string) string {
 	t.Helper()
-	args, err := convert.Split(text)
+	args, err := shell.Split(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -66,15 +68,15 @@ func around(v, share float64) drawn {
 func (n drawn) write(least float64, unit string) string {
 	switch {
 	case n.high > 0 && n.low == n.high:
-		return decimal(n.low) + unit
+		return plantext.Decimal(n.low) + unit
 	case n.high > 0:
-		return fmt.Sprintf("{min: %s%s, max: %s%s}", decimal(n.low), unit, decimal(n.high), unit)
+		return fmt.Sprintf("{min: %s%s, max: %s%s}", plantext.Decimal(n.low), unit, plantext.Decimal(n.high), unit)
 	case n.std == 0:
-		return decimal(n.mean) + unit
+		return plantext.Decimal(n.mean) + unit
 	case least == 0:
-		return fmt.Sprintf("{mean: %s%s, std: %s%s}", decimal(n.mean), unit, decimal(n.std), unit)
+		return fmt.Sprintf("{mean: %s%s, std: %s%s}", plantext.Decimal(n.mean), unit, plantext.Decimal(n.std), unit)
 	}
-	return fmt.Sprintf("{mean: %s%s, std: %s%s, min: %s%s}", decimal(n.mean), unit, decimal(n.std), unit, decimal(least), unit)
+	return fmt.Sprintf("{mean: %s%s, std: %s%s, min: %s%s}", plantext.Decimal(n.mean), unit, plantext.Decimal(n.std), unit, plantext.Decimal(least), unit)
 }
 
 // prompting holds the options of what is sent.
@@ -168,7 +170,7 @@ func strictest(goals []goal) (all []pair) {
 				g.limit = min(g.limit, o.limit)
 			}
 		}
-		all = append(all, pair{g.metric, decimal(math.Round(g.limit*1e6)/1e6) + "ms"}) // to the nanosecond
+		all = append(all, pair{g.metric, plantext.Decimal(math.Round(g.limit*1e6)/1e6) + "ms"}) // to the nanosecond
 	}
 	return all
 }
@@ -353,10 +355,10 @@ func typed(value string) string {
 		return lower
 	}
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-		return count(n)
+		return plantext.Count(n)
 	}
 	if v, err := strconv.ParseFloat(value, 64); err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
-		return decimal(v)
+		return plantext.Decimal(v)
 	}
-	return strconv.Quote(escaped(value))
+	return strconv.Quote(plantext.Escaped(value))
 }

@@ -3,6 +3,8 @@ package convert
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 // dataset is one of the plan's sets of data; a sweep over lengths or counts has several.
@@ -38,7 +40,7 @@ func (p *prompting) sets() (all []dataset) {
 					v      float64
 				}{{"n", p.counts, n}, {"in", p.inputs, in}, {"out", p.outputs, out}} {
 					if len(part.values) > 1 {
-						parts = append(parts, part.name+decimal(part.v))
+						parts = append(parts, part.name+plantext.Decimal(part.v))
 					}
 				}
 				s.name = strings.Join(parts, "-")
@@ -54,26 +56,26 @@ func (d *llmDraft) datasets() {
 	sets := p.sets()
 	switch {
 	case len(p.rows) > 0:
-		d.add("data:", "")
-		d.add("  rows:", d.given("--input-file")+": queries with their passages")
+		d.Add("data:", "")
+		d.Add("  rows:", d.given("--input-file")+": queries with their passages")
 		for _, row := range p.rows {
-			d.add("    - "+row, "")
+			d.Add("    - "+row, "")
 		}
 		d.idle("each row has its passages", "--batch-size-text")
 		d.idle("the data comes from a file", strings.Fields(generatedOptions)...)
 	case p.file != "":
 		d.dataFile()
 	case len(sets) == 1:
-		d.add("data:", "")
+		d.Add("data:", "")
 		d.prompt("  ", sets[0])
 	default:
-		d.add("datasets:", "")
+		d.Add("datasets:", "")
 		for _, s := range sets {
-			d.add("  "+s.name+":", "")
+			d.Add("  "+s.name+":", "")
 			d.prompt("    ", s)
 		}
 	}
-	d.add("", "")
+	d.Add("", "")
 }
 
 // generatedOptions are those of generated prompts.
@@ -91,32 +93,32 @@ const (
 
 func (d *llmDraft) dataFile() {
 	p := &d.prompts
-	d.add("data:", "")
-	d.add("  file: "+d.path(p.file), d.given("--input-file --dataset-path"))
+	d.Add("data:", "")
+	d.Add("  file: "+d.path(p.file), d.given("--input-file --dataset-path"))
 	if p.format != "" {
-		d.add("  format: "+p.format, d.given("--custom-dataset-type --dataset-name"))
+		d.Add("  format: "+p.format, d.given("--custom-dataset-type --dataset-name"))
 	}
 	if len(p.columns) > 0 {
 		members := make([]string, len(p.columns))
 		for i, c := range p.columns {
-			members[i] = c.name + ": " + scalar(c.value)
+			members[i] = c.name + ": " + plantext.Scalar(c.value)
 		}
-		d.add("  columns: "+flow(members...), "")
+		d.Add("  columns: "+plantext.Flow(members...), "")
 	}
 	if p.order != "" {
-		d.add("  order: "+p.order, d.given("--dataset-sampling-strategy --disable-shuffle"))
+		d.Add("  order: "+p.order, d.given("--dataset-sampling-strategy --disable-shuffle"))
 	}
 	if p.timing != "" {
-		d.add("  timing: "+p.timing, d.given("--no-open-loop-replay --open-loop-strict"))
+		d.Add("  timing: "+p.timing, d.given("--no-open-loop-replay --open-loop-strict"))
 	}
 	if p.timing == "strict" { // each row is due at its own time
 		d.idle("rows are sent at their recorded times, whatever the gaps",
 			"--max-idle-gap-cap-seconds", "--inter-turn-delay-cap-seconds")
 	} else if p.idleCap > 0 {
-		d.add("  idle_cap: "+seconds(p.idleCap), d.given("--max-idle-gap-cap-seconds --inter-turn-delay-cap-seconds"))
+		d.Add("  idle_cap: "+seconds(p.idleCap), d.given("--max-idle-gap-cap-seconds --inter-turn-delay-cap-seconds"))
 	}
 	if p.sample > 0 && p.sample < 1 {
-		d.add("  sample: "+decimal(p.sample*100)+"%", d.given("--trace-session-sample-ratio"))
+		d.Add("  sample: "+plantext.Decimal(p.sample*100)+"%", d.given("--trace-session-sample-ratio"))
 	}
 	d.idle("the data comes from a file", strings.Fields(generatedOptions)...)
 }
@@ -124,25 +126,25 @@ func (d *llmDraft) dataFile() {
 // prompt writes generated prompts.
 func (d *llmDraft) prompt(indent string, s dataset) {
 	p := &d.prompts
-	d.add(indent+"prompts:", d.given("--dataset-name"))
+	d.Add(indent+"prompts:", d.given("--dataset-name"))
 	indent += "  "
 	if s.count > 0 {
-		d.add(indent+"count: "+count(s.count), d.given("--num-dataset-entries --num-sessions --num-prompts"))
+		d.Add(indent+"count: "+plantext.Count(s.count), d.given("--num-dataset-entries --num-sessions --num-prompts"))
 	}
 	if len(p.pairs) > 0 {
-		d.add(indent+"lengths:", d.given("--sequence-distribution"))
+		d.Add(indent+"lengths:", d.given("--sequence-distribution"))
 		for _, pair := range p.pairs {
-			d.add(indent+"  - "+flow("input: "+pair.input.write(1, ""), "output: "+pair.output.write(1, ""),
-				"weight: "+decimal(pair.weight)), "")
+			d.Add(indent+"  - "+plantext.Flow("input: "+pair.input.write(1, ""), "output: "+pair.output.write(1, ""),
+				"weight: "+plantext.Decimal(pair.weight)), "")
 		}
 	} else {
-		d.add(indent+"input_tokens: "+s.input.write(1, ""), d.given(inputOptions))
+		d.Add(indent+"input_tokens: "+s.input.write(1, ""), d.given(inputOptions))
 		if s.output.mean > 0 || s.output.high > 0 {
 			options := outputOptions
 			if p.limited {
 				options += " --extra-inputs --extra-body"
 			}
-			d.add(indent+"output_tokens: "+s.output.write(1, ""), d.given(options))
+			d.Add(indent+"output_tokens: "+s.output.write(1, ""), d.given(options))
 		}
 	}
 	if p.exact {
@@ -150,21 +152,21 @@ func (d *llmDraft) prompt(indent string, s dataset) {
 		if p.limited {
 			options += " --extra-inputs --extra-body"
 		}
-		d.add(indent+"exact_output: true", d.given(options))
+		d.Add(indent+"exact_output: true", d.given(options))
 	}
 	if p.prefixes > 0 {
-		d.add(indent+"prefixes: "+flow("count: "+count(p.prefixes), "tokens: "+count(p.prefixTokens)),
+		d.Add(indent+"prefixes: "+plantext.Flow("count: "+plantext.Count(p.prefixes), "tokens: "+plantext.Count(p.prefixTokens)),
 			d.given("--num-prefix-prompts --prefix-prompt-length --random-prefix-len --sonnet-prefix-len "+
 				"--prefix-repetition-num-prefixes --prefix-repetition-prefix-len"))
 	}
 	if p.system > 0 {
-		d.add(indent+"system: "+count(p.system), d.given("--shared-system-prompt-length"))
+		d.Add(indent+"system: "+plantext.Count(p.system), d.given("--shared-system-prompt-length"))
 	}
 	if p.context > 0 {
-		d.add(indent+"context: "+count(p.context), d.given("--user-context-prompt-length"))
+		d.Add(indent+"context: "+plantext.Count(p.context), d.given("--user-context-prompt-length"))
 	}
 	if p.corpus != "" {
-		d.add(indent+"corpus: "+d.path(p.corpus), d.given("--dataset-path"))
+		d.Add(indent+"corpus: "+d.path(p.corpus), d.given("--dataset-path"))
 	}
 	d.turns(indent)
 	d.media(indent)
@@ -173,10 +175,10 @@ func (d *llmDraft) prompt(indent string, s dataset) {
 func (d *llmDraft) turns(indent string) {
 	p := &d.prompts
 	if p.turns != fixed(1) {
-		d.add(indent+"turns: "+p.turns.write(1, ""), d.given("--session-turns-mean --session-turns-stddev"))
+		d.Add(indent+"turns: "+p.turns.write(1, ""), d.given("--session-turns-mean --session-turns-stddev"))
 	}
 	if p.delay.mean > 0 {
-		d.add(indent+"delay: "+p.delay.write(0, "ms"), d.given(
+		d.Add(indent+"delay: "+p.delay.write(0, "ms"), d.given(
 			"--session-turn-delay-mean --session-turn-delay-stddev --session-delay-ratio"))
 	}
 }
@@ -186,11 +188,11 @@ func (d *llmDraft) media(indent string) {
 	p := &d.prompts
 	images, audio := strings.Fields(imageOptions), strings.Fields(audioOptions)
 	if p.images > 0 && p.width.mean > 0 && p.height.mean > 0 {
-		members := []string{"count: " + count(p.images), "width: " + p.width.write(1, ""), "height: " + p.height.write(1, "")}
+		members := []string{"count: " + plantext.Count(p.images), "width: " + p.width.write(1, ""), "height: " + p.height.write(1, "")}
 		if p.imageFormat != "" {
 			members = append(members, "format: "+p.imageFormat)
 		}
-		d.add(indent+"images: "+flow(members...), d.because(append(images, "--dataset-name", "--random-mm-bucket-config",
+		d.Add(indent+"images: "+plantext.Flow(members...), d.because(append(images, "--dataset-name", "--random-mm-bucket-config",
 			"--random-mm-base-items-per-request")...))
 	} else {
 		d.idle("without a width and a height there are no images", images...)
@@ -200,7 +202,7 @@ func (d *llmDraft) media(indent string) {
 		if p.sampleRate > 0 {
 			members = append(members, fmt.Sprintf("sample_rate: %d", p.sampleRate))
 		}
-		d.add(indent+"audio: "+flow(members...), d.because(audio...))
+		d.Add(indent+"audio: "+plantext.Flow(members...), d.because(audio...))
 	} else {
 		d.idle("without a length there is no audio", audio...)
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
@@ -58,9 +60,9 @@ func (l *llm) members(g given, prefix string, object []byte) {
 			l.members(g, name+".", value)
 		case value[0] == '[':
 			l.remark(g.String(), "%s is a list: put it into the rows of the data, as `rows: [{%s: %s, …}]`",
-				name, name, oneLine(string(value)))
+				name, name, plantext.OneLine(string(value)))
 		case json.Unmarshal(value, &s) == nil:
-			l.parameter(g, name, strconv.Quote(escaped(s)))
+			l.parameter(g, name, strconv.Quote(plantext.Escaped(s)))
 		default:
 			l.parameter(g, name, string(value))
 		}
@@ -109,7 +111,7 @@ func (l *llm) outputParameter() string {
 // limit sends a limit of output tokens with every request of a file, unless there is one.
 func (l *llm) limit(n float64) {
 	if name := l.outputParameter(); n > 0 && l.sent(name) == "" {
-		l.server.parameters = append(l.server.parameters, pair{name, decimal(n)})
+		l.server.parameters = append(l.server.parameters, pair{name, plantext.Decimal(n)})
 	}
 }
 
@@ -158,9 +160,9 @@ func (l *llm) pairUp(dir string, batch int64) bool {
 	for i, query := range queries[:n] {
 		var list []string
 		for k := range min(int(batch), len(passages)) {
-			list = append(list, strconv.Quote(escaped(passages[(i+k)%len(passages)])))
+			list = append(list, strconv.Quote(plantext.Escaped(passages[(i+k)%len(passages)])))
 		}
-		l.prompts.rows = append(l.prompts.rows, flow("query: "+strconv.Quote(escaped(query)),
+		l.prompts.rows = append(l.prompts.rows, plantext.Flow("query: "+strconv.Quote(plantext.Escaped(query)),
 			cmp.Or(l.prompts.passages, "passages")+": ["+strings.Join(list, ", ")+"]"))
 	}
 	l.prompts.file, l.prompts.format = "", ""

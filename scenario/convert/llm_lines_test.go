@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 )
 
 // writeLLM writes the files to the folder of the test.
@@ -83,7 +84,7 @@ func TestLLMLines(t *testing.T) {
 // planBy converts a command line by a tool and compiles its plan; the warnings of the conversion come first.
 func planBy(t *testing.T, tool convert.Tool, text string) string {
 	t.Helper()
-	args, err := convert.Split(text)
+	args, err := shell.Split(text)
 	if err != nil {
 		t.Fatal(err)
 	}

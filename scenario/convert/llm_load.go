@@ -7,21 +7,23 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 func (d *llmDraft) stage() {
-	d.add("stages:", "")
-	d.add("  - id: profile", "")
+	d.Add("stages:", "")
+	d.Add("  - id: profile", "")
 	d.matrix()
 	d.control()
 	d.write()
 	d.span()
 	if d.prompts.batch > 1 && len(d.prompts.rows) == 0 && len(d.prompts.batches) < 2 {
-		d.add("    batch: "+count(d.prompts.batch), d.given("--batch-size-text --random-batch-size"))
+		d.Add("    batch: "+plantext.Count(d.prompts.batch), d.given("--batch-size-text --random-batch-size"))
 	}
 	d.mix()
 	if l := &d.load; l.cancelled > 0 {
-		d.add("    cancel: "+flow("ratio: "+decimal(l.cancelled)+"%", "after: "+milliseconds(int64(l.after*1000))),
+		d.Add("    cancel: "+plantext.Flow("ratio: "+plantext.Decimal(l.cancelled)+"%", "after: "+plantext.Milliseconds(int64(l.after*1000))),
 			d.given("--request-cancellation-rate --request-cancellation-delay"))
 	}
 	if g := strictest(d.extent.goodput); len(g) > 0 {
@@ -29,10 +31,10 @@ func (d *llmDraft) stage() {
 		for i, p := range g {
 			members[i] = p.name + ": " + p.value
 		}
-		d.add("    goodput: "+flow(members...), d.given("--goodput"))
+		d.Add("    goodput: "+plantext.Flow(members...), d.given("--goodput"))
 	}
 	if f := d.extent.failures; d.has("--failed-request-threshold") {
-		d.add("    assert: [{that: errors.ratio <= "+decimal(math.Round(f*1e6)/1e4)+"%, abort: true}]",
+		d.Add("    assert: [{that: errors.ratio <= "+plantext.Decimal(math.Round(f*1e6)/1e4)+"%, abort: true}]",
 			d.given("--failed-request-threshold"))
 	}
 }
@@ -58,12 +60,12 @@ func (d *llmDraft) matrix() {
 	if len(axes) == 0 {
 		return
 	}
-	d.add("    matrix: "+flow(axes...), d.given(options))
+	d.Add("    matrix: "+plantext.Flow(axes...), d.given(options))
 	if len(sets) > 1 {
-		d.add(`    data: "${matrix.data}"`, "")
+		d.Add(`    data: "${matrix.data}"`, "")
 	}
 	if len(batches) > 1 {
-		d.add(`    batch: "${matrix.batch}"`, "")
+		d.Add(`    batch: "${matrix.batch}"`, "")
 	}
 }
 
@@ -72,17 +74,17 @@ func (d *llmDraft) control() {
 	s := &d.server
 	var before []string
 	if s.reset != "" {
-		before = append(before, "{call: "+scalar("POST "+s.reset)+"}")
+		before = append(before, "{call: "+plantext.Scalar("POST "+s.reset)+"}")
 	}
 	if s.profiler != "" {
-		before = append(before, "{call: "+scalar("POST "+s.profiler)+"}")
+		before = append(before, "{call: "+plantext.Scalar("POST "+s.profiler)+"}")
 	}
 	if len(before) > 0 {
-		d.add("    before: ["+strings.Join(before, ", ")+"]",
+		d.Add("    before: ["+strings.Join(before, ", ")+"]",
 			d.given("--reset-kv-cache --reset-kv-cache-path --server-profiler --server-profiler-start-path --profile"))
 	}
 	if s.profiler != "" {
-		d.add("    after: [{call: "+scalar("POST "+s.profilerStop)+"}]", d.given("--server-profiler --profile --server-profiler-stop-path"))
+		d.Add("    after: [{call: "+plantext.Scalar("POST "+s.profilerStop)+"}]", d.given("--server-profiler --profile --server-profiler-stop-path"))
 	}
 }
 
@@ -90,7 +92,7 @@ func (d *llmDraft) control() {
 func levels(values []float64, unit string) string {
 	text := make([]string, len(values))
 	for i, v := range values {
-		text[i] = decimal(v) + unit
+		text[i] = plantext.Decimal(v) + unit
 	}
 	if len(text) == 1 {
 		return text[0]
@@ -105,23 +107,23 @@ func (d *llmDraft) write() {
 		d.schedule()
 		return
 	case l.users > 0:
-		d.add("    load: "+flow("rate: "+decimal(l.userRate/l.users)+"/s", "of: users"),
+		d.Add("    load: "+plantext.Flow("rate: "+plantext.Decimal(l.userRate/l.users)+"/s", "of: users"),
 			d.given("--user-centric-rate --num-users")+": the rate of each user")
-		d.add("    sequences: {live: "+decimal(l.users)+"}", d.given("--num-users"))
+		d.Add("    sequences: {live: "+plantext.Decimal(l.users)+"}", d.given("--num-users"))
 		return
 	}
-	d.add("    load:", "")
+	d.Add("    load:", "")
 	if len(l.rates) == 0 {
 		why := d.given(concurrencyOptions + " " + rateOptions)
 		if l.sessions && why != "" {
 			why += ": sessions at the same time"
 		}
 		if l.ramp > 0 {
-			d.add(fmt.Sprintf("      concurrency: {ramp: [{to: %s, over: %s}]}", decimal(l.concurrency[0]), seconds(l.ramp)),
+			d.Add(fmt.Sprintf("      concurrency: {ramp: [{to: %s, over: %s}]}", plantext.Decimal(l.concurrency[0]), seconds(l.ramp)),
 				d.given(concurrencyOptions+" --concurrency-ramp-duration"))
 			return
 		}
-		d.add("      concurrency: "+levels(l.concurrency, ""), cmp.Or(why, d.given("--num-prompts")))
+		d.Add("      concurrency: "+levels(l.concurrency, ""), cmp.Or(why, d.given("--num-prompts")))
 		return
 	}
 	d.rate()
@@ -131,34 +133,34 @@ func (d *llmDraft) rate() {
 	l := &d.load
 	switch {
 	case len(l.steps) > 0:
-		d.add("      rate:", d.given("--ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps")+
+		d.Add("      rate:", d.given("--ramp-up-strategy --ramp-up-start-rps --ramp-up-end-rps")+
 			": as long as the rate that rises with each request")
-		d.add("        ramp:", "")
+		d.Add("        ramp:", "")
 		for _, s := range l.steps {
-			members := []string{"to: " + decimal(s.to) + "/s"}
+			members := []string{"to: " + plantext.Decimal(s.to) + "/s"}
 			if s.over > 0 {
 				members = append(members, "over: "+seconds(s.over))
 			}
-			d.add("          - "+flow(members...), "")
+			d.Add("          - "+plantext.Flow(members...), "")
 		}
 	case l.ramp > 0:
-		d.add(fmt.Sprintf("      rate: {ramp: [{to: %s/s, over: %s}]}", decimal(l.rates[0]), seconds(l.ramp)),
+		d.Add(fmt.Sprintf("      rate: {ramp: [{to: %s/s, over: %s}]}", plantext.Decimal(l.rates[0]), seconds(l.ramp)),
 			d.given(rateOptions+" --request-rate-ramp-duration"))
 	default:
-		d.add("      rate: "+levels(l.rates, "/s"), d.given(rateOptions+" --session-request-rate"))
+		d.Add("      rate: "+levels(l.rates, "/s"), d.given(rateOptions+" --session-request-rate"))
 	}
 	if l.ofSessions {
-		d.add("      of: sessions", d.given("--session-request-rate"))
+		d.Add("      of: sessions", d.given("--session-request-rate"))
 	}
 	arrivals := "--arrival-pattern --arrival-smoothness --burstiness --request-distribution"
 	switch {
 	case l.cv > 0:
-		d.add("      arrivals: {cv: "+decimal(math.Round(l.cv*1e4)/1e4)+"}", d.given(arrivals)+": 1 / √ of it")
+		d.Add("      arrivals: {cv: "+plantext.Decimal(math.Round(l.cv*1e4)/1e4)+"}", d.given(arrivals)+": 1 / √ of it")
 	case l.arrivals == "poisson":
-		d.add("      arrivals: poisson", d.given(arrivals))
+		d.Add("      arrivals: poisson", d.given(arrivals))
 	}
 	if l.inFlight > 0 {
-		d.add("      max_in_flight: "+decimal(l.inFlight), d.given(concurrencyOptions))
+		d.Add("      max_in_flight: "+plantext.Decimal(l.inFlight), d.given(concurrencyOptions))
 	}
 }
 
@@ -166,25 +168,25 @@ func (d *llmDraft) schedule() {
 	l := &d.load
 	var members []string
 	if l.speed != 1 {
-		members = append(members, "speed: "+decimal(l.speed))
+		members = append(members, "speed: "+plantext.Decimal(l.speed))
 	}
 	if l.from > 0 {
-		members = append(members, "from: "+milliseconds(int64(l.from)))
+		members = append(members, "from: "+plantext.Milliseconds(int64(l.from)))
 	}
 	if l.to > 0 {
-		members = append(members, "to: "+milliseconds(int64(l.to)))
+		members = append(members, "to: "+plantext.Milliseconds(int64(l.to)))
 	}
 	why := d.given("--fixed-schedule --self-timed --fixed-schedule-start-offset --fixed-schedule-end-offset " +
 		"--synthesis-speedup-ratio --replay-speedup")
 	if why != "" {
 		why += ": "
 	}
-	text := "schedule: " + flow(members...)
+	text := "schedule: " + plantext.Flow(members...)
 	if l.inFlight > 0 {
-		text += ", max_in_flight: " + decimal(l.inFlight)
+		text += ", max_in_flight: " + plantext.Decimal(l.inFlight)
 		why = strings.TrimPrefix(strings.TrimSuffix(why, ": ")+", "+d.given(concurrencyOptions)+": ", ", ")
 	}
-	d.add("    load: "+flow(text), why+"each row at its timestamp")
+	d.Add("    load: "+plantext.Flow(text), why+"each row at its timestamp")
 }
 
 // span writes the length of the measurement, of the warm-up, and the repeats.
@@ -192,37 +194,37 @@ func (d *llmDraft) span() {
 	e := &d.extent
 	switch {
 	case e.warmupTime > 0:
-		d.add("    warmup: "+seconds(e.warmupTime), d.given("--warmup-duration"))
+		d.Add("    warmup: "+seconds(e.warmupTime), d.given("--warmup-duration"))
 	case e.warmup > 0:
-		d.add("    warmup: "+decimal(e.warmup)+" requests", d.given("--warmup-request-count --num-warmups"))
+		d.Add("    warmup: "+plantext.Decimal(e.warmup)+" requests", d.given("--warmup-request-count --num-warmups"))
 	case e.warmupSessions > 0:
-		d.add("    warmup: "+decimal(e.warmupSessions)+" sessions", d.given("--num-warmup-sessions"))
+		d.Add("    warmup: "+plantext.Decimal(e.warmupSessions)+" sessions", d.given("--num-warmup-sessions"))
 	}
 	switch {
 	case d.load.schedule:
 		d.idle("each row is sent once, at its time", strings.Fields(requestsOptions)...)
 	case e.duration > 0:
-		d.add("    for: "+seconds(e.duration), d.given("--benchmark-duration"))
+		d.Add("    for: "+seconds(e.duration), d.given("--benchmark-duration"))
 		if e.grace >= 0 {
-			d.add("    drain: "+seconds(min(e.grace, 86400)), d.given("--benchmark-grace-period"))
+			d.Add("    drain: "+seconds(min(e.grace, 86400)), d.given("--benchmark-grace-period"))
 		}
 	case e.window > 0:
-		d.add("    until:", "")
-		d.add("      stable: "+flow("window: "+milliseconds(int64(e.window)), "windows: 3",
-			"within: "+decimal(e.stability)+"%"), d.given("--measurement-interval --stability-percentage"))
+		d.Add("    until:", "")
+		d.Add("      stable: "+plantext.Flow("window: "+plantext.Milliseconds(int64(e.window)), "windows: 3",
+			"within: "+plantext.Decimal(e.stability)+"%"), d.given("--measurement-interval --stability-percentage"))
 	case d.load.sessions && e.sessions > 0:
-		d.add("    for: "+decimal(e.sessions)+" sessions", d.given("--num-sessions"))
+		d.Add("    for: "+plantext.Decimal(e.sessions)+" sessions", d.given("--num-sessions"))
 	case d.prompts.once:
-		d.add("    for: 1 pass", "every row once")
+		d.Add("    for: 1 pass", "every row once")
 	default:
 		why := d.given(requestsOptions)
 		if why == "" {
 			why = "what " + d.program + " sends without a count"
 		}
-		d.add("    for: "+decimal(e.requests)+" requests", why)
+		d.Add("    for: "+plantext.Decimal(e.requests)+" requests", why)
 	}
 	if e.repeat > 1 {
-		d.add("    repeat: "+count(e.repeat), d.given("--num-profile-runs"))
+		d.Add("    repeat: "+plantext.Count(e.repeat), d.given("--num-profile-runs"))
 	}
 }
 
@@ -235,14 +237,14 @@ func (d *llmDraft) mix() {
 	}
 	switch {
 	case len(s.models) > 1:
-		d.add("    mix:", d.given(modelOptions+" --model-selection-strategy --lora-assignment"))
+		d.Add("    mix:", d.given(modelOptions+" --model-selection-strategy --lora-assignment"))
 		for i, name := range mixNames(s.models) {
-			d.add(fmt.Sprintf("      %s: {model: %s%s}", name, scalar(s.models[i]), weight), "")
+			d.Add(fmt.Sprintf("      %s: {model: %s%s}", name, plantext.Scalar(s.models[i]), weight), "")
 		}
 	case len(s.urls) > 1:
-		d.add("    mix:", d.given("--url --url-strategy"))
+		d.Add("    mix:", d.given("--url --url-strategy"))
 		for i := range s.urls {
-			d.add(fmt.Sprintf("      server%d: {target: server%d}", i+1, i+1), "")
+			d.Add(fmt.Sprintf("      server%d: {target: server%d}", i+1, i+1), "")
 		}
 	}
 }
@@ -254,7 +256,7 @@ var notOfMixes = regexp.MustCompile(`[^a-z0-9]+`)
 func mixNames(models []string) (names []string) {
 	for i, m := range models {
 		name := strings.Trim(notOfMixes.ReplaceAllString(strings.ToLower(m), "-"), "-")
-		if name == "" || slices.Contains(names, name) || name[0] <= '9' || slices.Contains(spokenWords, name) {
+		if name == "" || slices.Contains(names, name) || name[0] <= '9' || plantext.Reserved(name) {
 			name = fmt.Sprintf("model%d", i+1)
 		}
 		names = append(names, name)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 // llmDraft is a plan as it grows.
@@ -36,16 +38,16 @@ func (l *llm) plan(usual string) string {
 	d := &llmDraft{llm: l, sheet: sheet{r: l.reader, reasons: reasons(l.program)}}
 	d.noEqual, d.notNeeded = append(d.noEqual, l.notes...), append(d.notNeeded, l.moot...)
 	if l.has("--random-seed") || l.has("--seed") {
-		d.add("seed: "+count(l.prompts.seed), d.given("--random-seed --seed"))
+		d.Add("seed: "+plantext.Count(l.prompts.seed), d.given("--random-seed --seed"))
 	}
 	if len(l.labels) > 0 {
 		members := make([]string, len(l.labels))
 		for i, p := range l.labels {
-			members[i] = scalar(p.name) + ": " + scalar(p.value)
+			members[i] = plantext.Scalar(p.name) + ": " + plantext.Scalar(p.value)
 		}
-		d.add("labels: "+flow(members...), d.given("--metadata"))
+		d.Add("labels: "+plantext.Flow(members...), d.given("--metadata"))
 	}
-	d.add("", "")
+	d.Add("", "")
 	d.key()
 	d.targets()
 	d.datasets()
@@ -61,22 +63,25 @@ func (d *llmDraft) key() {
 		d.variables()
 		return
 	}
-	d.variables(pageLine{`  api_key: {default: "", env: ` + d.server.keyFrom + ", secret: true}", "sent if it is set"})
+	d.variables(plantext.Line{
+		Text:    `  api_key: {default: "", env: ` + d.server.keyFrom + ", secret: true}",
+		Comment: "sent if it is set",
+	})
 }
 
 // targets writes the target, or one for each of several URLs.
 func (d *llmDraft) targets() {
 	if len(d.server.urls) == 1 {
-		d.add("target:", "")
+		d.Add("target:", "")
 		d.target("  ", d.server.urls[0])
 	} else {
-		d.add("targets:", "")
+		d.Add("targets:", "")
 		for i, url := range d.server.urls {
-			d.add(fmt.Sprintf("  server%d:", i+1), "")
+			d.Add(fmt.Sprintf("  server%d:", i+1), "")
 			d.target("    ", url)
 		}
 	}
-	d.add("", "")
+	d.Add("", "")
 }
 
 func (d *llmDraft) target(indent, url string) {
@@ -86,25 +91,25 @@ func (d *llmDraft) target(indent, url string) {
 		kind += " --endpoint-type"
 		d.idle("the method says what is called", "--model", "--endpoint", "--model-selection-strategy")
 	}
-	d.add(indent+"backend: "+s.backend, d.given(kind))
-	d.add(indent+"url: "+scalar(url), d.given(urlOptions))
+	d.Add(indent+"backend: "+s.backend, d.given(kind))
+	d.Add(indent+"url: "+plantext.Scalar(url), d.given(urlOptions))
 	if len(s.models) == 1 && s.backend != "grpc" {
-		d.add(indent+"model: "+scalar(s.models[0]), d.given(modelOptions))
+		d.Add(indent+"model: "+plantext.Scalar(s.models[0]), d.given(modelOptions))
 	}
 	if s.endpoint != "" {
-		d.add(indent+"endpoint: "+s.endpoint, d.given(endpointOptions))
+		d.Add(indent+"endpoint: "+s.endpoint, d.given(endpointOptions))
 	}
 	if s.path != "" {
-		d.add(indent+"path: "+scalar(s.path), d.given("--endpoint --endpoint-type"))
+		d.Add(indent+"path: "+plantext.Scalar(s.path), d.given("--endpoint --endpoint-type"))
 	}
 	if s.method != "" {
-		d.add(indent+"method: "+scalar(s.method), d.given("--grpc-method"))
+		d.Add(indent+"method: "+plantext.Scalar(s.method), d.given("--grpc-method"))
 	}
 	if s.streaming {
-		d.add(indent+"streaming: true", d.given("--streaming"))
+		d.Add(indent+"streaming: true", d.given("--streaming"))
 	}
 	if s.tokenizer != "" {
-		d.add(indent+"tokenizer: "+d.path(s.tokenizer), d.given("--tokenizer"))
+		d.Add(indent+"tokenizer: "+d.path(s.tokenizer), d.given("--tokenizer"))
 	}
 	d.wire(indent)
 	if len(s.parameters) > 0 {
@@ -112,17 +117,17 @@ func (d *llmDraft) target(indent, url string) {
 		if d.prompts.file != "" {
 			options += " " + outputOptions + " --output-tokens-mean-deterministic"
 		}
-		d.add(indent+"parameters:", d.given(options))
+		d.Add(indent+"parameters:", d.given(options))
 		for _, p := range s.parameters {
-			d.add(indent+"  "+scalar(p.name)+": "+p.value, "")
+			d.Add(indent+"  "+plantext.Scalar(p.name)+": "+p.value, "")
 		}
 	}
 	if len(s.metrics) > 0 {
-		urls := scalar(s.metrics[0])
+		urls := plantext.Scalar(s.metrics[0])
 		if len(s.metrics) > 1 {
 			all := make([]string, len(s.metrics))
 			for i, u := range s.metrics {
-				all[i] = scalar(u)
+				all[i] = plantext.Scalar(u)
 			}
 			urls = "[" + strings.Join(all, ", ") + "]"
 		}
@@ -130,7 +135,7 @@ func (d *llmDraft) target(indent, url string) {
 		if s.match != "" {
 			members = append(members, fmt.Sprintf("match: [%q]", s.match))
 		}
-		d.add(indent+"metrics: "+flow(members...), d.given("--server-metrics-url --server-metrics --gpu-telemetry"))
+		d.Add(indent+"metrics: "+plantext.Flow(members...), d.given("--server-metrics-url --server-metrics --gpu-telemetry"))
 	}
 }
 
@@ -141,35 +146,35 @@ const parameterOptions = "--extra-inputs --extra-body --temperature --top-p --to
 func (d *llmDraft) wire(indent string) {
 	s := &d.server
 	if s.timeout > 0 {
-		d.add(indent+"timeout: "+seconds(s.timeout), d.given("--request-timeout-seconds"))
+		d.Add(indent+"timeout: "+seconds(s.timeout), d.given("--request-timeout-seconds"))
 	}
 	if s.ready > 0 {
-		d.add(indent+"ready: "+seconds(s.ready), d.given("--wait-for-model-timeout --ready-check-timeout-sec"))
+		d.Add(indent+"ready: "+seconds(s.ready), d.given("--wait-for-model-timeout --ready-check-timeout-sec"))
 	}
 	if s.freshConnections {
-		d.add(indent+"connections: per_request", d.given("--connection-reuse-strategy"))
+		d.Add(indent+"connections: per_request", d.given("--connection-reuse-strategy"))
 	}
 	if s.insecure {
-		d.add(indent+"tls: {verify: none}", d.given("--insecure"))
+		d.Add(indent+"tls: {verify: none}", d.given("--insecure"))
 	}
 	if len(s.headers) == 0 && s.keyFrom == "" {
 		return
 	}
-	d.add(indent+"headers:", d.given("--header -H --api-key"))
+	d.Add(indent+"headers:", d.given("--header -H --api-key"))
 	if s.keyFrom != "" {
-		d.add(indent+`  Authorization: "Bearer ${api_key}"`, "")
+		d.Add(indent+`  Authorization: "Bearer ${api_key}"`, "")
 	}
 	for _, h := range s.headers {
-		d.add(indent+"  "+scalar(h.name)+": "+scalar(h.value), "")
+		d.Add(indent+"  "+plantext.Scalar(h.name)+": "+plantext.Scalar(h.value), "")
 	}
 }
 
 // seconds writes a time as a plan does.
 func seconds(s float64) string {
 	if s == float64(int64(s)) || s < 0.001 {
-		return decimal(s) + "s"
+		return plantext.Decimal(s) + "s"
 	}
-	return decimal(s*1000) + "ms"
+	return plantext.Decimal(s*1000) + "ms"
 }
 
 // output writes the files.
@@ -194,12 +199,12 @@ func (d *llmDraft) output() {
 	}
 	text := make([]string, len(percentiles))
 	for i, p := range slices.Sorted(slices.Values(percentiles)) {
-		text[i] = decimal(p)
+		text[i] = plantext.Decimal(p)
 	}
 	if given := d.given("--metric-percentiles"); given != "" && comment == "" {
 		comment = given
 	}
-	d.add("", "")
-	d.add("output: "+flow("formats: ["+strings.Join(formats, ", ")+"]",
+	d.Add("", "")
+	d.Add("output: "+plantext.Flow("formats: ["+strings.Join(formats, ", ")+"]",
 		"percentiles: ["+strings.Join(text, ", ")+"]"), comment)
 }

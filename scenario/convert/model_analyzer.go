@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -77,22 +79,22 @@ func (a *analyzer) convert() {
 		a.fail(a.root, "`profile_models` names no model")
 		return
 	}
-	a.add("# Made of a configuration of Model Analyzer.", "")
+	a.Add("# Made of a configuration of Model Analyzer.", "")
 	if mode := a.text("triton_launch_mode", "local"); mode != "remote" {
-		a.add("# Start Triton with --model-control-mode=explicit before: triton_launch_mode is "+mode+".", "")
+		a.Add("# Start Triton with --model-control-mode=explicit before: triton_launch_mode is "+mode+".", "")
 	}
-	a.add("version: 1", "")
+	a.Add("version: 1", "")
 	url := a.address()
 	a.variables()
-	a.add("targets:", "")
+	a.Add("targets:", "")
 	for _, m := range models {
-		members := []string{"backend: triton", "url: " + strconv.Quote(escaped(url)), "model: " + scalar(m.name)}
+		members := []string{"backend: triton", "url: " + strconv.Quote(plantext.Escaped(url)), "model: " + plantext.Scalar(m.name)}
 		if headers := a.headers(m); len(headers) > 0 {
-			members = append(members, "headers: "+flow(headers...))
+			members = append(members, "headers: "+plantext.Flow(headers...))
 		}
-		a.add("  "+scalar(m.id)+": "+flow(members...), "")
+		a.Add("  "+plantext.Scalar(m.id)+": "+plantext.Flow(members...), "")
 	}
-	a.add("stages:", "")
+	a.Add("stages:", "")
 	for _, m := range models {
 		a.stage(m)
 	}
@@ -144,7 +146,7 @@ func (a *analyzer) headers(m analyzedModel) (members []string) {
 	}
 	a.r.authorize(&list)
 	for _, h := range list {
-		members = append(members, scalar(h.name)+": "+scalar(h.value))
+		members = append(members, plantext.Scalar(h.name)+": "+plantext.Scalar(h.value))
 	}
 	return members
 }
@@ -266,16 +268,16 @@ func (a *analyzer) stage(m analyzedModel) {
 	if sizes := a.numbers(a.of(m, "batch_sizes")); len(sizes) > 0 {
 		batch = s.axis("batch", sizes)
 	}
-	add := func(text, comment string) { a.add("    "+text, comment) }
-	a.add("  - id: "+scalar(m.id), "")
-	add("target: "+scalar(m.id), "")
+	add := func(text, comment string) { a.Add("    "+text, comment) }
+	a.Add("  - id: "+plantext.Scalar(m.id), "")
+	add("target: "+plantext.Scalar(m.id), "")
 	if len(s.axes) > 0 {
-		add("matrix: "+flow(s.axes...), "")
+		add("matrix: "+plantext.Flow(s.axes...), "")
 	}
 	if len(s.config) > 0 {
 		add("before:", "restored when the stage has ended")
 		add("  - load_model:", "")
-		add("      name: "+scalar(m.name), "")
+		add("      name: "+plantext.Scalar(m.name), "")
 		add("      config:", "")
 		for _, line := range s.config {
 			add("        "+line, "")

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -156,5 +158,5 @@ func (a *analyzer) condition(at *source.Node, text string, n *source.Node, unit 
 		a.fail(at, "%q is no limit", n.Text)
 		return nil
 	}
-	return []string{text + decimal(v) + unit}
+	return []string{text + plantext.Decimal(v) + unit}
 }

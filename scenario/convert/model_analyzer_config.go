@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -53,11 +55,11 @@ func (a *analyzer) configuration(m analyzedModel, s *sweep) {
 	var sizes, counts []string
 	least, most := a.limit("run_config_search_min_model_batch_size", 1), a.limit("run_config_search_max_model_batch_size", 128)
 	for n := least; n <= most; n *= 2 {
-		sizes = append(sizes, count(n))
+		sizes = append(sizes, plantext.Count(n))
 	}
 	least, most = a.limit("run_config_search_min_instance_count", 1), a.limit("run_config_search_max_instance_count", 5)
 	for n := least; n <= most; n++ {
-		counts = append(counts, count(n))
+		counts = append(counts, plantext.Count(n))
 	}
 	if len(sizes) == 0 || len(counts) == 0 || len(sizes)*len(counts) > 256 {
 		a.fail(a.root, "the search of %q has %d configurations: a plan has 1 to 256", m.name, len(sizes)*len(counts))
@@ -103,7 +105,7 @@ func (a *analyzer) fields(n *source.Node, s *sweep, inside string) (lines []stri
 		if inside == "" && e.Key == "dynamic_batching" && text == "{}" {
 			text = "true"
 		}
-		lines = append(lines, scalar(e.Key)+": "+text)
+		lines = append(lines, plantext.Scalar(e.Key)+": "+text)
 	}
 	return lines
 }
@@ -128,7 +130,7 @@ func (a *analyzer) wholeValues(key string, n *source.Node, top bool) *source.Nod
 func (a *analyzer) value(key string, n *source.Node, s *sweep, top bool) string {
 	switch n.Kind {
 	case source.Map:
-		return flow(a.fields(n, s, key)...)
+		return plantext.Flow(a.fields(n, s, key)...)
 	case source.List:
 		lists := slices.Contains([]string{"preferred_batch_size", "gpus", "profile"}, key)
 		if whole := a.wholeValues(key, n, top); whole != nil {
@@ -171,11 +173,11 @@ func (a *analyzer) parameters(n *source.Node, s *sweep) string {
 		}
 		text := a.value(e.Key, v, s, false)
 		if v.Kind == source.Scalar {
-			text = strconv.Quote(escaped(strings.ToValidUTF8(v.Text, "\ufffd"))) // a number too is a text here
+			text = strconv.Quote(plantext.Escaped(strings.ToValidUTF8(v.Text, "\ufffd"))) // a number too is a text here
 		}
-		list = append(list, scalar(e.Key)+": "+text)
+		list = append(list, plantext.Scalar(e.Key)+": "+text)
 	}
-	return flow(list...)
+	return plantext.Flow(list...)
 }
 
 // plainText writes a scalar as it was.
@@ -184,7 +186,7 @@ func plainText(n *source.Node) string {
 	case bool:
 		return strconv.FormatBool(v)
 	case string:
-		return scalar(v)
+		return plantext.Scalar(v)
 	}
 	return n.Text
 }

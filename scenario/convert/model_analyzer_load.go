@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -31,7 +33,7 @@ func (a *analyzer) numbers(n *source.Node) (list []string) {
 			return nil
 		}
 		for v := from; v <= to; v += step {
-			list = append(list, count(v))
+			list = append(list, plantext.Count(v))
 		}
 		return list
 	default:
@@ -45,7 +47,7 @@ func (a *analyzer) numbers(n *source.Node) (list []string) {
 			a.fail(t, "%q is no whole number from 1 on", t.Text)
 			continue
 		}
-		list = append(list, count(v))
+		list = append(list, plantext.Count(v))
 	}
 	return list
 }
@@ -57,7 +59,7 @@ func (a *analyzer) load(m analyzedModel, add func(text, comment string)) (many b
 		if len(values) > 1 {
 			text = "[" + strings.Join(values, unit+", ") + unit + "]"
 		}
-		add("load: "+flow(key+": "+text), "")
+		add("load: "+plantext.Flow(key+": "+text), "")
 		return len(values) > 1
 	}
 	if n := a.of(m, "request_rate"); n != nil {
@@ -96,9 +98,9 @@ func (a *analyzer) flags(m analyzedModel, add func(text, comment string)) {
 			case key == "percentile" && err == nil && number > 0 && number < 100:
 				metric = fmt.Sprintf("latency.p%d", number)
 			case key == "measurement-interval" && err == nil && number > 0:
-				window = milliseconds(number)
+				window = plantext.Milliseconds(number)
 			case key == "warmup-request-count" && err == nil && number > 0:
-				add("warmup: "+count(number)+" requests", "")
+				add("warmup: "+plantext.Count(number)+" requests", "")
 			case key == "H": // a header of the target
 			case key == "shape":
 				a.shapes(e.Value, add)
@@ -127,9 +129,9 @@ func (a *analyzer) shapes(n *source.Node, add func(text, comment string)) {
 			a.warn(item, "%q is no shape, such as INPUT:3,224", item.Text)
 			continue
 		}
-		all = append(all, scalar(name)+": ["+strings.ReplaceAll(dims, ",", ", ")+"]")
+		all = append(all, plantext.Scalar(name)+": ["+strings.ReplaceAll(dims, ",", ", ")+"]")
 	}
 	if all != nil {
-		add("shapes: "+flow(all...), "")
+		add("shapes: "+plantext.Flow(all...), "")
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 )
 
 // draft is a plan as it grows.
@@ -16,7 +19,7 @@ type draft struct {
 // plan writes the text.
 func (c *command) plan() string {
 	d := &draft{command: c, sheet: sheet{r: c.reader, reasons: perfAnalyzerReasons}}
-	d.add("", "")
+	d.Add("", "")
 	d.variables()
 	writeTarget(d)
 	writeData(d)
@@ -57,11 +60,11 @@ func writeOutput(d *draft) {
 	formats := []string{"json", "csv"}
 	var why []string
 	if d.out.CSV != "" {
-		formats, why = append(formats, "perf_analyzer_csv"), append(why, "-f "+quote(d.out.CSV))
+		formats, why = append(formats, "perf_analyzer_csv"), append(why, "-f "+shell.Quote(d.out.CSV))
 	}
 	if d.out.Export != "" {
 		formats = append(formats, "profile_export")
-		why = append(why, "--profile-export-file "+quote(d.out.Export))
+		why = append(why, "--profile-export-file "+shell.Quote(d.out.Export))
 	}
 	if len(why) > 0 {
 		why = append(why, "in the result folder; convert --run writes these paths")
@@ -71,7 +74,7 @@ func writeOutput(d *draft) {
 		percentiles, why = append(percentiles, p), append(why, "--percentile")
 		slices.Sort(percentiles)
 	}
-	d.add("", "")
-	d.add("output: "+flow("formats: ["+strings.Join(formats, ", ")+"]",
+	d.Add("", "")
+	d.Add("output: "+plantext.Flow("formats: ["+strings.Join(formats, ", ")+"]",
 		"percentiles: "+strings.ReplaceAll(fmt.Sprint(percentiles), " ", ", ")), strings.Join(why, ", "))
 }

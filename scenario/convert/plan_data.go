@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 )
 
 func writeData(d *draft) {
@@ -19,16 +22,16 @@ func writeData(d *draft) {
 	case len(paths) == 0:
 		writeGenerated(d)
 	case d.data.dir != "":
-		d.add("data: {dir: "+d.path(d.data.dir)+"}", from)
+		d.Add("data: {dir: "+d.path(d.data.dir)+"}", from)
 		if len(paths) > 1 {
 			d.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
 		}
 	case command != nil:
 		for i, w := range command {
-			command[i] = scalar(w)
+			command[i] = plantext.Scalar(w)
 		}
-		d.add("data: {command: ["+strings.Join(command, ", ")+"], format: frames}",
-			from+": message_generator of "+quote(d.data.paths[0])+"; run with --allow-exec")
+		d.Add("data: {command: ["+strings.Join(command, ", ")+"], format: frames}",
+			from+": message_generator of "+shell.Quote(d.data.paths[0])+"; run with --allow-exec")
 	default:
 		files := paths[0]
 		if len(paths) > 1 {
@@ -37,12 +40,12 @@ func writeData(d *draft) {
 		if d.target.kind == "torchserve" {
 			from += ": files named in it are relative to it, not to the working folder"
 		}
-		d.add("data: "+flow("file: "+files, "format: perf_analyzer"), from)
+		d.Add("data: "+plantext.Flow("file: "+files, "format: perf_analyzer"), from)
 	}
 	if len(paths) > 0 && d.data.dir == "" {
 		d.idle("the data comes from files", "--string-data", "--string-length")
 	}
-	d.add("", "")
+	d.Add("", "")
 }
 
 // writeGenerated writes generated data: one row, sent again and again, as perf_analyzer does.
@@ -55,14 +58,14 @@ func writeGenerated(d *draft) {
 	}
 	members := []string{"generate: " + kind, "count: 1"}
 	if d.has("--string-length") && !d.has("--string-data") {
-		members = append(members, "string_length: "+count(d.data.textLength))
+		members = append(members, "string_length: "+plantext.Count(d.data.textLength))
 		from = append(from, "--string-length")
 	}
 	why := "one row, sent again and again, as perf_analyzer does; more: count: 16"
 	if given := d.because(from...); given != "" {
 		why = given + ": " + why
 	}
-	d.add("data: "+flow(members...), why)
+	d.Add("data: "+plantext.Flow(members...), why)
 	if !d.has("--string-data") {
 		return
 	}
@@ -88,12 +91,12 @@ func textInputs(c *command, kind string) string {
 	for _, in := range c.o.Model.Inputs {
 		switch {
 		case in.Text:
-			members = append(members, scalar(in.Name)+": "+constant(c.data.text))
+			members = append(members, plantext.Scalar(in.Name)+": "+constant(c.data.text))
 		case kind != "random": // which those that are not named are
-			members = append(members, scalar(in.Name)+": "+kind)
+			members = append(members, plantext.Scalar(in.Name)+": "+kind)
 		}
 	}
-	return flow(members...)
+	return plantext.Flow(members...)
 }
 
 // constant returns the generator of this text; some words are generators of their own.
@@ -101,7 +104,7 @@ func constant(text string) string {
 	if text == "random" || text == "zero" {
 		return "{one_of: [" + text + "]}"
 	}
-	return scalar(text)
+	return plantext.Scalar(text)
 }
 
 // messageCommand returns the command in the data of --service-kind dynamic_grpc whose output is the
@@ -119,7 +122,7 @@ func messageCommand(c *command) []string {
 	if err != nil || json.Unmarshal(data, &file) != nil || len(file.Data) == 0 {
 		return nil
 	}
-	words, _ := Split(file.Data[0].Command) // nil with an error
+	words, _ := shell.Split(file.Data[0].Command) // nil with an error
 	return words
 }
 

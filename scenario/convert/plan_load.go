@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 // writeStage writes the one stage of the plan.
@@ -17,61 +19,61 @@ func writeStage(d *draft) {
 	if l.searching() {
 		id = "find"
 	}
-	d.add("stages:", "")
-	d.add("  - id: "+id, "")
+	d.Add("stages:", "")
+	d.Add("  - id: "+id, "")
 	writeLoad(d)
 	writeExtent(d)
 	if d.data.batch > 1 {
-		d.add("    batch: "+count(d.data.batch), "-b")
+		d.Add("    batch: "+plantext.Count(d.data.batch), "-b")
 	}
 	if len(d.data.shapes) > 0 {
-		d.add("    shapes:", "--shape")
+		d.Add("    shapes:", "--shape")
 		for _, s := range d.data.shapes {
-			d.add("      "+scalar(s.name)+": ["+s.value+"]", "")
+			d.Add("      "+plantext.Scalar(s.name)+": ["+s.value+"]", "")
 		}
 	}
 	writeSequences(d)
 	writeMemory(d)
 	if m.limit() != "" && !l.many() { // of many levels, it decides the next one
-		d.add("    assert: ["+m.limit()+"]", d.because("--latency-threshold", "--percentile"))
+		d.Add("    assert: ["+m.limit()+"]", d.because("--latency-threshold", "--percentile"))
 	}
 }
 
 func writeLoad(d *draft) {
 	switch l := &d.load; l.mode() {
 	case modeRate:
-		per := func(v float64) string { return decimal(v) + "/s" }
+		per := func(v float64) string { return plantext.Decimal(v) + "/s" }
 		writeLevels(d, "rate", string(modeRate), per(l.rate.from), per(l.rate.to), per(l.rate.step))
 		if l.arrivals != "constant" {
-			d.add("      arrivals: "+l.arrivals, "--request-distribution")
+			d.Add("      arrivals: "+l.arrivals, "--request-distribution")
 		}
 	case modeIntervals:
-		d.add("    load:", "")
-		d.add("      intervals: "+flow("file: "+d.path(l.intervals), "unit: us", "at_end: repeat"),
+		d.Add("    load:", "")
+		d.Add("      intervals: "+plantext.Flow("file: "+d.path(l.intervals), "unit: us", "at_end: repeat"),
 			"--request-intervals")
 	case modeSchedule:
-		d.add("    load: {schedule: {}}", "--fixed-schedule: each row at its timestamp")
+		d.Add("    load: {schedule: {}}", "--fixed-schedule: each row at its timestamp")
 	case modePeriodic:
 		r := l.periodic
 		if r.from == r.to {
-			d.add(fmt.Sprintf("    load: {concurrency: %d}", r.from),
+			d.Add(fmt.Sprintf("    load: {concurrency: %d}", r.from),
 				string(modePeriodic)+": N requests at once, and no step")
 			d.idle("there is no step", "--request-period")
 			return
 		}
-		d.add("    load:", "")
+		d.Add("    load:", "")
 		const form = "      concurrency: {periodic: {from: %d, to: %d, step: %d, responses: %d}}"
-		d.add(fmt.Sprintf(form, r.from, r.to, r.step, l.period),
+		d.Add(fmt.Sprintf(form, r.from, r.to, r.step, l.period),
 			d.because(string(modePeriodic), "--request-period"))
 	case modeSessions:
-		d.add(fmt.Sprintf("    load: {concurrency: %d}", l.sessions), "--session-concurrency")
+		d.Add(fmt.Sprintf("    load: {concurrency: %d}", l.sessions), "--session-concurrency")
 	default:
 		r := l.concurrency
 		writeLevels(d, "concurrency", d.because(string(modeConcurrency), "-t", "-c", "-d"),
-			count(r.from), count(r.to), count(r.step))
+			plantext.Count(r.from), plantext.Count(r.to), plantext.Count(r.step))
 	}
 	if heldBack(d) {
-		d.add("      max_in_flight: "+count(d.load.threads),
+		d.Add("      max_in_flight: "+plantext.Count(d.load.threads),
 			"--max-threads: each thread has one request open")
 	}
 }
@@ -79,13 +81,13 @@ func writeLoad(d *draft) {
 // writeLevels writes a level, levels or a search.
 func writeLevels(d *draft, key, option, from, to, step string) {
 	limit := d.measure.limit()
-	d.add("    load:", "")
+	d.Add("    load:", "")
 	switch {
 	case d.load.searching():
 		const form = "      %s: {search: {from: %s, to: %s, precision: %s, while: %q}}"
-		d.add(fmt.Sprintf(form, key, from, to, step, limit), option+", --binary-search, --latency-threshold")
+		d.Add(fmt.Sprintf(form, key, from, to, step, limit), option+", --binary-search, --latency-threshold")
 	case !d.load.many():
-		d.add("      "+key+": "+from, option)
+		d.Add("      "+key+": "+from, option)
 	default:
 		members := []string{"from: " + from}
 		if _, r, _ := d.load.ranged(); r.to != 0 { // else only the latency threshold ends the levels
@@ -96,7 +98,7 @@ func writeLevels(d *draft, key, option, from, to, step string) {
 			members = append(members, fmt.Sprintf("while: %q", limit))
 			option += ", --latency-threshold"
 		}
-		d.add("      "+key+": {levels: "+flow(members...)+"}", option)
+		d.Add("      "+key+": {levels: "+plantext.Flow(members...)+"}", option)
 	}
 }
 
@@ -112,25 +114,25 @@ func heldBack(d *draft) bool {
 func writeExtent(d *draft) {
 	m, mode, r := &d.measure, d.load.mode(), d.load.periodic
 	if m.warmup > 0 {
-		d.add("    warmup: "+count(m.warmup)+" requests", "--warmup-request-count")
+		d.Add("    warmup: "+plantext.Count(m.warmup)+" requests", "--warmup-request-count")
 	}
 	noWindows := ""
 	switch {
 	case m.requests > 0:
-		d.add("    for: "+count(m.requests)+" requests", "--request-count")
+		d.Add("    for: "+plantext.Count(m.requests)+" requests", "--request-count")
 		noWindows = "N requests are measured"
 	case mode == modePeriodic && r.from == r.to:
-		d.add("    for: "+count(r.from)+" requests", "each once")
+		d.Add("    for: "+plantext.Count(r.from)+" requests", "each once")
 		noWindows = "each is sent once"
 	case mode == modeSchedule, mode == modePeriodic:
 		noWindows = "the load ends by itself"
 	case mode == modeSessions:
-		d.add("    for: 1 pass", "every session once")
+		d.Add("    for: 1 pass", "every session once")
 		noWindows = "every session is played once"
 	case m.trials == 1:
 		window, option := m.window()
 		why := d.because("--max-trials", "--measurement-mode", option)
-		d.add("    for: "+window, why+": one window, shown whether stable or not")
+		d.Add("    for: "+window, why+": one window, shown whether stable or not")
 	default:
 		writeStable(d)
 	}
@@ -142,24 +144,24 @@ func writeExtent(d *draft) {
 
 func writeStable(d *draft) {
 	m := &d.measure
-	d.add("    until:", "")
-	d.add("      stable:", "")
+	d.Add("    until:", "")
+	d.Add("      stable:", "")
 	window, option := m.window()
 	why := d.because("--measurement-mode", option)
 	if m.mode != "count_windows" {
 		why = option + "; perf_analyzer measures for 1.2 times as long"
 	}
-	d.add("        window: "+window, why)
+	d.Add("        window: "+window, why)
 	if m.trials < 3 {
-		d.add("        windows: "+count(m.trials), "--max-trials")
+		d.Add("        windows: "+plantext.Count(m.trials), "--max-trials")
 	}
 	if m.stability > 0 {
-		d.add("        within: "+decimal(m.stability)+"%", d.because("--stability-percentage"))
+		d.Add("        within: "+plantext.Decimal(m.stability)+"%", d.because("--stability-percentage"))
 	} else {
-		d.add("        within: 0.0001%", "--stability-percentage 0, which no two windows reach")
+		d.Add("        within: 0.0001%", "--stability-percentage 0, which no two windows reach")
 	}
-	d.add("        max_windows: "+count(m.trials), d.because("--max-trials"))
-	d.add("        metrics: [throughput, "+m.latency()+"]", d.because("--percentile"))
+	d.Add("        max_windows: "+plantext.Count(m.trials), d.because("--max-trials"))
+	d.Add("        metrics: [throughput, "+m.latency()+"]", d.because("--percentile"))
 }
 
 func writeMemory(d *draft) {
@@ -176,10 +178,10 @@ func writeMemory(d *draft) {
 		}
 		d.idle("the server is given as much memory as its outputs take", outputSize)
 	case d.has(outputSize) && d.data.outputSize > 0:
-		d.add("    shared_memory: "+flow("kind: "+memory, "output_size: "+count(d.data.outputSize)+"B"),
+		d.Add("    shared_memory: "+plantext.Flow("kind: "+memory, "output_size: "+plantext.Count(d.data.outputSize)+"B"),
 			"--shared-memory, --output-shared-memory-size")
 	default:
-		d.add("    shared_memory: "+memory, "--shared-memory")
+		d.Add("    shared_memory: "+memory, "--shared-memory")
 		d.idle("outputs of a known size have their room anyway", outputSize)
 	}
 }
@@ -198,7 +200,7 @@ func writeSequences(d *draft) {
 	var members []string
 	open := !d.load.closed() && mode != modePeriodic && mode != modeSessions
 	if d.has("--num-of-sequences") && open {
-		members = append(members, "live: "+count(s.live))
+		members = append(members, "live: "+plantext.Count(s.live))
 	} else {
 		d.idle("as many sequences are live as there are requests in flight", "--num-of-sequences")
 	}
@@ -226,11 +228,11 @@ func writeSequences(d *draft) {
 		d.idle("the sequences of the data are as long as they are", "--sequence-length-variation")
 		if rows := oneStream(d.command, formed); rows > 0 {
 			// all rows are one sequence, sent again and again
-			members = append(members, "length: "+count(rows))
+			members = append(members, "length: "+plantext.Count(rows))
 		}
 	}
 	if formed || len(members) > 0 {
-		d.add("    sequences: "+flow(members...), cmp.Or(d.because(options...), "the model keeps them"))
+		d.Add("    sequences: "+plantext.Flow(members...), cmp.Or(d.because(options...), "the model keeps them"))
 	}
 }
 

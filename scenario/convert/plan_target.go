@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 const noNetwork = "the server runs inside the client"
@@ -15,21 +17,21 @@ const noNetwork = "the server runs inside the client"
 func writeTarget(d *draft) {
 	t, r := &d.target, &d.request
 	backend := map[string]string{"triton_c_api": "triton_inprocess", "dynamic_grpc": "grpc"}[t.kind]
-	d.add("target:", "")
-	d.add("  backend: "+cmp.Or(backend, t.kind), d.because("--service-kind"))
+	d.Add("target:", "")
+	d.Add("  backend: "+cmp.Or(backend, t.kind), d.because("--service-kind"))
 	if t.inProcess() {
-		d.add("  inprocess: "+flow("server_dir: "+d.path(t.serverDir), "repository: "+d.path(t.repository)),
+		d.Add("  inprocess: "+plantext.Flow("server_dir: "+d.path(t.serverDir), "repository: "+d.path(t.repository)),
 			"--triton-server-directory, --model-repository")
 		d.idle(noNetwork, "-u")
 	} else {
-		d.add("  url: "+scalar(t.address()), d.because("-u", "-i", "--ssl-grpc-use-ssl"))
+		d.Add("  url: "+plantext.Scalar(t.address()), d.because("-u", "-i", "--ssl-grpc-use-ssl"))
 	}
 	switch {
 	case r.model == "":
 	case t.kind == "dynamic_grpc":
 		d.idle("the method says what is called", "-m")
 	default:
-		d.add("  model: "+scalar(r.model), "-m")
+		d.Add("  model: "+plantext.Scalar(r.model), "-m")
 	}
 	if r.version != "" {
 		version := strconv.Quote(r.version)
@@ -37,14 +39,14 @@ func writeTarget(d *draft) {
 		if err == nil && strconv.FormatUint(n, 10) == r.version {
 			version = r.version
 		}
-		d.add("  model_version: "+version, "-x")
+		d.Add("  model_version: "+version, "-x")
 	}
 	writeEndpoint(d)
 	writeWire(d)
 	writeTLS(d)
 	writeMetrics(d)
 	writeTrace(d)
-	d.add("", "")
+	d.Add("", "")
 }
 
 // address returns the target's URL: that of -u, or perf_analyzer's default, with the scheme of its
@@ -101,26 +103,26 @@ func writeEndpoint(d *draft) {
 	if t.kind == "openai" {
 		path := strings.Trim(r.endpoint, "/")
 		word, usual := endpointOf(path)
-		d.add("  endpoint: "+word, "--endpoint: what requests look like")
+		d.Add("  endpoint: "+word, "--endpoint: what requests look like")
 		if !usual {
-			d.add("  path: "+scalar("/"+path), "--endpoint")
+			d.Add("  path: "+plantext.Scalar("/"+path), "--endpoint")
 		}
 		streams := slices.Contains([]string{"chat", "completions", "responses", "messages"}, word)
 		if streams && payloadsStream(d.command) {
-			d.add("  streaming: true", "the payloads ask for it")
+			d.Add("  streaming: true", "the payloads ask for it")
 		}
 	} else if d.has("--endpoint") {
 		d.no("--endpoint", "it is for --service-kind openai")
 	}
 	if t.kind == "tfserving" && r.signature != "" {
-		d.add("  signature: "+scalar(r.signature), "--model-signature-name")
+		d.Add("  signature: "+plantext.Scalar(r.signature), "--model-signature-name")
 	} else {
 		d.idle("it is for --service-kind tfserving", "--model-signature-name")
 	}
 	if t.kind == "dynamic_grpc" {
-		d.add("  method: "+scalar(r.method), "--grpc-method")
+		d.Add("  method: "+plantext.Scalar(r.method), "--grpc-method")
 		if r.proto != "" {
-			d.add("  protos: {files: ["+d.path(r.proto)+"]}", "--proto")
+			d.Add("  protos: {files: ["+d.path(r.proto)+"]}", "--proto")
 		}
 	} else {
 		d.idle("it is for --service-kind dynamic_grpc", "--grpc-method")
@@ -128,9 +130,9 @@ func writeEndpoint(d *draft) {
 	if r.composing != nil {
 		names := make([]string, len(r.composing))
 		for i, c := range r.composing {
-			names[i] = scalar(c)
+			names[i] = plantext.Scalar(c)
 		}
-		d.add("  composing_models: ["+strings.Join(names, ", ")+"]", "--bls-composing-models")
+		d.Add("  composing_models: ["+strings.Join(names, ", ")+"]", "--bls-composing-models")
 	}
 }
 
@@ -154,33 +156,33 @@ func writeWire(d *draft) {
 	if t.overGRPC() || t.kind != "triton" {
 		d.idle("it is for Triton over HTTP", "--input-tensor-format", "--output-tensor-format")
 	} else if r.inputFormat != "binary" || r.outputFormat != "binary" {
-		d.add("  tensors: "+flow("input: "+r.inputFormat, "output: "+r.outputFormat),
+		d.Add("  tensors: "+plantext.Flow("input: "+r.inputFormat, "output: "+r.outputFormat),
 			d.because("--input-tensor-format", "--output-tensor-format"))
 	}
 	if r.streaming {
-		d.add("  streaming: true", "--streaming")
+		d.Add("  streaming: true", "--streaming")
 	} else if d.target.kind == "dynamic_grpc" {
-		d.add("  # streaming: true", "for a method that streams; perf_analyzer calls each as one that does")
+		d.Add("  # streaming: true", "for a method that streams; perf_analyzer calls each as one that does")
 	}
 	if shareStreams(d) {
-		d.add("  connections: "+count(d.load.threads),
+		d.Add("  connections: "+plantext.Count(d.load.threads),
 			"--max-threads: each thread has one stream, with all of its requests")
 	}
 	if r.compression != "none" && !t.inProcess() {
-		d.add("  compression: "+r.compression, "--grpc-compression-algorithm")
+		d.Add("  compression: "+r.compression, "--grpc-compression-algorithm")
 	}
 	if len(r.parameters) > 0 {
-		d.add("  parameters:", "--request-parameter")
+		d.Add("  parameters:", "--request-parameter")
 		for _, p := range r.parameters {
-			d.add("    "+scalar(p.name)+": "+p.value, "")
+			d.Add("    "+plantext.Scalar(p.name)+": "+p.value, "")
 		}
 	}
 	if len(r.headers) == 0 || t.inProcess() {
 		return
 	}
-	d.add("  headers:", "-H")
+	d.Add("  headers:", "-H")
 	for _, h := range r.headers {
-		d.add("    "+scalar(h.name)+": "+scalar(h.value), "")
+		d.Add("    "+plantext.Scalar(h.name)+": "+plantext.Scalar(h.value), "")
 	}
 }
 
@@ -219,7 +221,7 @@ func writeTLS(d *draft) {
 		members = append(members, "verify: ca")
 	}
 	if len(members) > 0 {
-		d.add("  tls: "+flow(members...),
+		d.Add("  tls: "+plantext.Flow(members...),
 			d.because(append(options, "--ssl-https-verify-peer", "--ssl-https-verify-host")...))
 	}
 	for _, form := range []pair{
@@ -241,17 +243,17 @@ func writeMetrics(d *draft) {
 	if !w.metrics {
 		return
 	}
-	members := []string{"url: " + scalar(metricsAddress(d.command))}
+	members := []string{"url: " + plantext.Scalar(metricsAddress(d.command))}
 	if d.has("--metrics-interval") {
 		const least, most = 10, 60 * 60 * 1000 // of the plan's `every`
 		every := min(max(w.metricsEvery, least), most)
-		members = append(members, "every: "+milliseconds(every))
+		members = append(members, "every: "+plantext.Milliseconds(every))
 		if every != w.metricsEvery {
 			d.no("--metrics-interval", fmt.Sprintf("metrics are read every %s to %s: %s is taken",
-				milliseconds(least), milliseconds(most), milliseconds(every)))
+				plantext.Milliseconds(least), plantext.Milliseconds(most), plantext.Milliseconds(every)))
 		}
 	}
-	d.add("  metrics: "+flow(append(members, `match: ["nv_gpu_*"]`)...),
+	d.Add("  metrics: "+plantext.Flow(append(members, `match: ["nv_gpu_*"]`)...),
 		d.because("--collect-metrics", "--metrics-url", "--metrics-interval"))
 }
 
@@ -287,10 +289,10 @@ func writeTrace(d *draft) {
 	}
 	for i, value := range []int64{w.traceRate, w.traceCount, w.logFrequency} {
 		if d.has(options[i+1]) {
-			members = append(members, []string{"rate: ", "count: ", "log_frequency: "}[i]+count(value))
+			members = append(members, []string{"rate: ", "count: ", "log_frequency: "}[i]+plantext.Count(value))
 		}
 	}
 	if members != nil {
-		d.add("  trace: "+flow(members...), d.because(options...))
+		d.Add("  trace: "+plantext.Flow(members...), d.because(options...))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -155,12 +157,12 @@ func (r *reader) needs(broken bool, option, what, why string) {
 // absolute where the command line has it so.
 func (r *reader) path(p string) string {
 	if r.o.Dir == "" || filepath.IsAbs(p) {
-		return scalar(p)
+		return plantext.Scalar(p)
 	}
 	dir, err := filepath.Abs(r.o.Dir)
 	file, err2 := filepath.Abs(p)
 	if err != nil || err2 != nil { // the working folder is gone
-		return scalar(p)
+		return plantext.Scalar(p)
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real // its .. is where the system goes from there
@@ -168,5 +170,5 @@ func (r *reader) path(p string) string {
 	if rel, err := filepath.Rel(dir, file); err == nil {
 		file = rel
 	}
-	return scalar(file)
+	return plantext.Scalar(file)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -245,7 +246,7 @@ func TestCommandLine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
-			args, err := convert.Split(tt.line)
+			args, err := shell.Split(tt.line)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 )
 
 // hush is the secret of the command lines of this file.
@@ -109,7 +110,7 @@ func TestSecretOfShell(t *testing.T) {
 		`aiperf profile -m m --api-key '${NGC_KEY}'`:                 "NGC_KEY",
 		`genai-perf profile -m m --endpoint-type chat -H api-key:$A`: "A",
 	} {
-		args, err := convert.Split(line)
+		args, err := shell.Split(line)
 		if err != nil {
 			t.Fatal(err)
 		}

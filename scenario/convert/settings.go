@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -110,7 +112,7 @@ func (l *llm) setting(s setting) {
 			value = found[1] // of ${NAME:value}
 		}
 		if d, ok := source.ParseDuration(value); ok && d > 0 && isTime(s.option) {
-			value = decimal(d.Seconds())
+			value = plantext.Decimal(d.Seconds())
 		}
 		if value != "true" || !l.isFlag(arg) {
 			arg += "=" + value

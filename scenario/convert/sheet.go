@@ -7,16 +7,18 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 )
 
 // sheet is the text of a plan as it grows, with the options that are no line of it.
 type sheet struct {
-	page
+	plantext.Page
 	r         *reader
 	reasons   map[string]string // of options that are no line, by their first names
 	noEqual   []note            // what the plan cannot express
 	notNeeded []note            // what needs no key in a plan
-	vars      []pageLine        // variables of the plan's own
+	vars      []plantext.Line   // variables of the plan's own
 	varsAt    int               // the line that they are before
 }
 
@@ -33,38 +35,38 @@ func (s *sheet) idle(text string, options ...string) {
 }
 
 // variables marks the place of the plan's variables, which are those and the ones of secrets.
-func (s *sheet) variables(own ...pageLine) { s.vars, s.varsAt = own, len(s.lines) }
+func (s *sheet) variables(own ...plantext.Line) { s.vars, s.varsAt = own, len(s.Lines) }
 
 // place puts the variables of the secrets that the plan uses into it.
 func (s *sheet) place() {
-	for i, l := range s.lines {
-		s.lines[i] = pageLine{s.r.placed(l.text), s.r.shown(l.comment)}
+	for i, l := range s.Lines {
+		s.Lines[i] = plantext.Line{Text: s.r.placed(l.Text), Comment: s.r.shown(l.Comment)}
 	}
 	for _, secret := range s.r.secrets {
-		used := func(l pageLine) bool { return strings.Contains(l.text, "${"+secret.Name+"}") }
-		if slices.ContainsFunc(s.lines, used) {
+		used := func(l plantext.Line) bool { return strings.Contains(l.Text, "${"+secret.Name+"}") }
+		if slices.ContainsFunc(s.Lines, used) {
 			s.r.used = append(s.r.used, secret)
-			s.vars = append(s.vars, pageLine{
-				"  " + secret.Name + ": " + flow("env: "+secret.Env, "secret: true"),
-				secret.Option + ": " + secret.Form,
+			s.vars = append(s.vars, plantext.Line{
+				Text:    "  " + secret.Name + ": " + plantext.Flow("env: "+secret.Env, "secret: true"),
+				Comment: secret.Option + ": " + secret.Form,
 			})
 		}
 	}
 	if len(s.vars) > 0 {
-		s.lines = slices.Insert(s.lines, s.varsAt, slices.Concat([]pageLine{{"vars:", ""}}, s.vars, []pageLine{{}})...)
+		s.Lines = slices.Insert(s.Lines, s.varsAt, slices.Concat([]plantext.Line{{Text: "vars:"}}, s.vars, []plantext.Line{{}})...)
 	}
 }
 
 // text returns the plan's text with its head. An option without an equal is a comment there and a
 // warning.
 func (s *sheet) text(model, usual string) string {
-	var head page
+	var head plantext.Page
 	remark := func(what string, n note) {
-		head.add("# "+what+": "+oneLine(n.option)+": "+oneLine(s.r.shown(n.text)), "")
+		head.Add("# "+what+": "+plantext.OneLine(n.option)+": "+plantext.OneLine(s.r.shown(n.text)), "")
 	}
 	s.noEqual = append(s.noEqual, s.r.left...)
 	s.place()
-	head.add("# From: "+oneLine(s.r.text), "")
+	head.Add("# From: "+plantext.OneLine(s.r.text), "")
 	for _, n := range s.noEqual {
 		remark("No equal", n)
 		s.r.warn(s.r.spokenArg(n.option), codeNoEqual, "%s: %s", n.option, n.text)
@@ -75,8 +77,8 @@ func (s *sheet) text(model, usual string) string {
 	for _, n := range s.r.literal {
 		remark("As it stands", n)
 	}
-	head.add("version: 1", "")
-	head.add("name: "+planName(model, usual), "")
+	head.Add("version: 1", "")
+	head.Add("name: "+planName(model, usual), "")
 	return head.String() + s.String()
 }
 
@@ -99,8 +101,8 @@ func (s *sheet) noteRest() {
 			mentioned[word] = true
 		}
 	}
-	for _, l := range s.lines {
-		mention(l.comment)
+	for _, l := range s.Lines {
+		mention(l.Comment)
 	}
 	for _, n := range slices.Concat(s.noEqual, s.notNeeded) {
 		mention(n.option)
@@ -128,5 +130,5 @@ var notOfNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 // planName returns the plan's name: the model's, in the letters that a plan's name may have.
 func planName(model, usual string) string {
 	name := strings.Trim(notOfNames.ReplaceAllString(strings.ToLower(model), "-"), "._-")
-	return scalar(cmp.Or(name, usual))
+	return plantext.Scalar(cmp.Or(name, usual))
 }

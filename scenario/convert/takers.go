@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -297,7 +299,7 @@ func (d *feeding) takeShape(g given) {
 			g.wrong("%s: a dimension must be above 0, %d is given", g, n)
 			return
 		}
-		dims = append(dims, count(n))
+		dims = append(dims, plantext.Count(n))
 	}
 	set(&d.shapes, pair{g.value[:at], strings.Join(dims, ", ")}, func(a, b string) bool { return a == b })
 }
@@ -340,14 +342,14 @@ func (r *requesting) takeParameter(g given) {
 		if !ok {
 			return
 		}
-		value = count(n) // 010 is eight in a plan
+		value = plantext.Count(n) // 010 is eight in a plan
 	case "bool":
 		if value = strings.ToLower(value); value != "true" && value != "false" {
 			g.wrong("%s: %q is neither true nor false", g, parts[1])
 			return
 		}
 	case "string":
-		value = strconv.Quote(escaped(value))
+		value = strconv.Quote(plantext.Escaped(value))
 	default:
 		g.notAllowed(kind, []string{"string", "int", "bool"})
 		return

@@ -1,6 +1,9 @@
 package convert
 
-import "github.com/sluice-bench/sluice/scenario/metric"
+import (
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
 
 // vllm holds the options of `vllm bench serve` that its rules work on.
 type vllm struct {
@@ -34,7 +37,7 @@ type vllm struct {
 func (c *vllm) field(name string) func(given) {
 	return func(g given) {
 		if v, ok := g.number(g.value, -1e9); ok {
-			set(&c.sampling, pair{name, decimal(v)}, func(a, b string) bool { return a == b })
+			set(&c.sampling, pair{name, plantext.Decimal(v)}, func(a, b string) bool { return a == b })
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
+
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -17,7 +20,7 @@ import (
 // diagnostics there is no plan. Warnings name what the plan cannot express.
 func VLLM(o Options) (Converted, source.Diagnostics) {
 	names := []string{"vllm", "benchmark_serving.py", "vllm.benchmarks.benchmark_serving", "vllm-bench"}
-	args := dropProgram(o.Args, names)
+	args := shell.DropProgram(o.Args, names)
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]
 	}
@@ -101,7 +104,7 @@ func (c *vllm) artifacts() {
 	}
 	limit := ""
 	if c.maxConcurrency > 0 {
-		limit = "-concurrency" + decimal(c.maxConcurrency)
+		limit = "-concurrency" + plantext.Decimal(c.maxConcurrency)
 	}
 	model := path.Base(c.firstModel())
 	usual := cmp.Or(c.backend, "openai") + "-" + cmp.Or(c.rate, "inf") + "qps" + limit + "-" + model + ".json"
@@ -136,7 +139,7 @@ func (c *vllm) kinds() {
 // address finds the URL and the path.
 func (c *vllm) address() {
 	s := &c.server
-	s.urls = []string{cmp.Or(c.baseURL, "http://"+net.JoinHostPort(cmp.Or(c.host, "127.0.0.1"), count(c.port)))}
+	s.urls = []string{cmp.Or(c.baseURL, "http://"+net.JoinHostPort(cmp.Or(c.host, "127.0.0.1"), plantext.Count(c.port)))}
 	if !strings.Contains(s.urls[0], "://") {
 		s.urls[0] = "http://" + s.urls[0]
 	}

@@ -1,4 +1,7 @@
-package convert
+// Package shell cuts command lines into arguments, and writes arguments for a shell.
+//
+// It is not: a shell. Nothing is expanded or run.
+package shell
 
 import (
 	"errors"
@@ -13,8 +16,8 @@ var (
 	errBackslash = errors.New("it ends with a backslash")
 )
 
-// shellWord is a word of a command line. One with a quote or a backslash is no operator of the shell.
-type shellWord struct {
+// word is a word of a command line. One with a quote or a backslash is no operator of the shell.
+type word struct {
 	text   string
 	quoted bool
 }
@@ -24,12 +27,12 @@ type shellWord struct {
 // or #) in front, comments, redirections and further commands are left out. Variables are not
 // expanded.
 func Split(text string) ([]string, error) {
-	var args []shellWord
+	var args []word
 	var now strings.Builder
 	in, escaped := false, false // a word has begun; it has a quote or a backslash
 	end := func() {
 		if in {
-			args = append(args, shellWord{now.String(), escaped})
+			args = append(args, word{now.String(), escaped})
 		}
 		now.Reset()
 		in, escaped = false, false
@@ -68,9 +71,9 @@ func Split(text string) ([]string, error) {
 	return plainCommand(args), nil
 }
 
-// quoted appends the quoted piece that b begins with to word, and returns its length in bytes
+// quoted appends the quoted piece that b begins with, and returns its length in bytes
 // without the closing quote.
-func quoted(word *strings.Builder, b string) (int, error) {
+func quoted(to *strings.Builder, b string) (int, error) {
 	mark := b[0]
 	for i := 1; i < len(b); i++ {
 		switch {
@@ -78,10 +81,10 @@ func quoted(word *strings.Builder, b string) (int, error) {
 			return i, nil
 		case mark == '"' && b[i] == '\\' && i+1 < len(b) && strings.IndexByte("\"\\$`\n", b[i+1]) >= 0:
 			if i++; b[i] != '\n' {
-				word.WriteByte(b[i])
+				to.WriteByte(b[i])
 			}
 		default:
-			word.WriteByte(b[i])
+			to.WriteByte(b[i])
 		}
 	}
 	return 0, errQuote
@@ -91,7 +94,7 @@ var redirection = regexp.MustCompile(`^(\d*|&)>(>|\||&)?`)
 
 // plainCommand leaves out the prompt, redirections, and everything after the command. "<" is no
 // redirection here: documents write -m <model>.
-func plainCommand(words []shellWord) (args []string) {
+func plainCommand(words []word) (args []string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		text, last := strings.CutSuffix(w.text, ";")
@@ -114,27 +117,24 @@ func plainCommand(words []shellWord) (args []string) {
 	return args
 }
 
-// perfAnalyzerNames are the names of perf_analyzer's program.
-var perfAnalyzerNames = []string{"perf_analyzer", "perf_client"}
+// IsProgram reports whether a word is one of the names of a program, with any path in front.
+func IsProgram(word string, names []string) bool { return slices.Contains(names, path.Base(word)) }
 
-// isProgram reports whether a word is one of the names of a program, with any path in front.
-func isProgram(word string, names []string) bool { return slices.Contains(names, path.Base(word)) }
-
-// dropProgram leaves out the program's name and its launcher: docker run …, kubectl exec …, mpiexec
+// DropProgram leaves out the program's name and its launcher: docker run …, kubectl exec …, mpiexec
 // …. A line that begins with an option has neither; the value of an option may have the name of the
 // program.
-func dropProgram(args, names []string) []string {
+func DropProgram(args, names []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args
 	}
-	at := slices.IndexFunc(args, func(a string) bool { return isProgram(a, names) })
+	at := slices.IndexFunc(args, func(a string) bool { return IsProgram(a, names) })
 	return args[at+1:]
 }
 
 var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./~-]+$`)
 
-// quote writes an argument so that a shell reads it as one.
-func quote(arg string) string {
+// Quote writes an argument so that a shell reads it as one.
+func Quote(arg string) string {
 	if bare.MatchString(arg) {
 		return arg
 	}
