@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
 	"cmp"
 	"context"
 	"errors"
@@ -176,7 +177,7 @@ func (a *app) convertLine(ctx context.Context, t convert.Tool, args []string, f 
 }
 
 // withSecrets returns an environment that has the secrets of a command line too.
-func withSecrets(env func(string) (string, bool), secrets []convert.Secret) func(string) (string, bool) {
+func withSecrets(env func(string) (string, bool), secrets []secret.Secret) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		for _, s := range secrets {
 			if s.Env == name && s.Value != "" {
@@ -188,7 +189,7 @@ func withSecrets(env func(string) (string, bool), secrets []convert.Secret) func
 }
 
 // reportSecrets prints what the environment must have for a plan.
-func (a *app) reportSecrets(secrets []convert.Secret) {
+func (a *app) reportSecrets(secrets []secret.Secret) {
 	for _, s := range secrets {
 		a.report("%s: the plan reads this secret from the environment: set %s to %s\n", s.Option, s.Env, s.Form)
 	}

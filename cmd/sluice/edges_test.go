@@ -65,7 +65,8 @@ backends/wire/sse -> backends/wire/buffer
 backends/wire/tlsconf -> backends scenario/regular
 cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
 	executor/artifact/llm executor/calibration executor/program executor/result executor/stats executor/trial
-	executor/verdict scenario scenario/convert scenario/convert/shell scenario/expression scenario/metric
+	executor/verdict scenario scenario/convert scenario/convert/secret scenario/convert/shell
+	scenario/expression scenario/metric
 	scenario/regular scenario/source schema
 executor -> backends backends/tensor executor/delay executor/drive executor/feed executor/feed/format
 	executor/load executor/measure executor/observe executor/program executor/result executor/trial executor/verdict scenario
@@ -102,9 +103,11 @@ executor/verdict -> executor/result executor/stats scenario scenario/expression 
 	scenario/source
 scenario -> scenario/expression scenario/language scenario/layer scenario/regular scenario/source
 	schema
-scenario/convert -> scenario/convert/plantext scenario/convert/shell scenario/language scenario/metric
-	scenario/regular scenario/source
+scenario/convert -> scenario/convert/plantext scenario/convert/pyyaml scenario/convert/secret
+	scenario/convert/shell scenario/language scenario/metric scenario/regular scenario/source
 scenario/convert/plantext ->
+scenario/convert/pyyaml -> scenario/source
+scenario/convert/secret -> scenario/convert/plantext scenario/convert/shell
 scenario/convert/shell ->
 scenario/expression -> scenario/metric scenario/source
 scenario/language -> scenario/source

@@ -17,6 +17,7 @@
 package convert
 
 import (
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
 	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -63,7 +64,7 @@ type Converted struct {
 	// Append adds to files of earlier runs. Dated puts the time of the run before the ending of names.
 	Append, Dated bool
 	// Secrets are the plan's variables of what the command line has in plain text.
-	Secrets []Secret
+	Secrets []secret.Secret
 	// places holds the options by their names, for the mistakes that the plan shows.
 	places map[string]place
 	file   string // a configuration in place of a command line

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
+
 	"github.com/sluice-bench/sluice/scenario/convert/shell"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -33,9 +35,9 @@ type line struct {
 	wide    []int        // its width there
 	from    []source.Pos // of arguments that a file of settings stands for: their place there
 	options []option
-	rest    []option // of what follows --; nil: nothing does
-	joined  bool     // _ in a name is -
-	secrets []Secret // of which the arguments have marks
+	rest    []option    // of what follows --; nil: nothing does
+	joined  bool        // _ in a name is -
+	secrets secret.List // of which the arguments have marks
 	diags   source.Diagnostics
 }
 
@@ -49,7 +51,7 @@ func newLine(program string, args []string) *line {
 func (l *line) write() {
 	l.text = l.program
 	for i := range l.at {
-		q := shell.Quote(strings.ReplaceAll(l.shown(l.args[i]), "\n", " "))
+		q := shell.Quote(strings.ReplaceAll(l.secrets.Shown(l.args[i]), "\n", " "))
 		l.at[i], l.wide[i] = utf8.RuneCountInString(l.text)+2, utf8.RuneCountInString(q)
 		l.text += " " + q
 	}
@@ -59,7 +61,7 @@ func (l *line) write() {
 func (l *line) mistakes() source.Diagnostics {
 	for i := range l.diags {
 		d := &l.diags[i]
-		d.Summary, d.Detail = l.shown(d.Summary), l.shown(d.Detail)
+		d.Summary, d.Detail = l.secrets.Shown(d.Summary), l.secrets.Shown(d.Detail)
 	}
 	return l.diags.Sorted()
 }
@@ -162,12 +164,12 @@ func (l *line) long(i int) ([]given, int) {
 	name, value, joined := strings.Cut(l.args[i][2:], "=")
 	o, as := l.named(i, name)
 	if o == nil {
-		if joined && isSecret(name) {
-			l.args[i] = "--" + name + "=" + masked
+		if joined && secret.IsName(name) {
+			l.args[i] = "--" + name + "=" + secret.Masked
 		}
 		if !joined && i+1 < len(l.args) && !strings.HasPrefix(l.args[i+1], "-") {
-			if i++; isSecret(name) { // most likely its value
-				l.args[i] = masked
+			if i++; secret.IsName(name) { // most likely its value
+				l.args[i] = secret.Masked
 			}
 		}
 		return nil, i + 1

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends/all"
@@ -123,10 +125,10 @@ func planOf(t *testing.T, text string) string {
 
 // valid compiles a plan, as validate does. Certificates that are none are the one mistake of these
 // plans.
-func valid(t *testing.T, text string, secrets ...convert.Secret) {
+func valid(t *testing.T, text string, secrets ...secret.Secret) {
 	t.Helper()
 	env := func(name string) (string, bool) {
-		at := slices.IndexFunc(secrets, func(s convert.Secret) bool { return s.Env == name })
+		at := slices.IndexFunc(secrets, func(s secret.Secret) bool { return s.Env == name })
 		return "a secret", at >= 0
 	}
 	plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{Env: env})

@@ -57,6 +57,9 @@ func (l *llm) plan(usual string) string {
 	return d.text(cmp.Or(l.firstModel(), l.server.method), usual)
 }
 
+// keyVariable is the variable of an API key that comes from the environment.
+const keyVariable = "api_key"
+
 // key writes the variable of an API key that comes from the environment.
 func (d *llmDraft) key() {
 	if d.server.keyFrom == "" {
@@ -64,7 +67,7 @@ func (d *llmDraft) key() {
 		return
 	}
 	d.variables(plantext.Line{
-		Text:    `  api_key: {default: "", env: ` + d.server.keyFrom + ", secret: true}",
+		Text:    "  " + keyVariable + `: {default: "", env: ` + d.server.keyFrom + ", secret: true}",
 		Comment: "sent if it is set",
 	})
 }
@@ -162,7 +165,7 @@ func (d *llmDraft) wire(indent string) {
 	}
 	d.Add(indent+"headers:", d.given("--header -H --api-key"))
 	if s.keyFrom != "" {
-		d.Add(indent+`  Authorization: "Bearer ${api_key}"`, "")
+		d.Add(indent+`  Authorization: "Bearer ${`+keyVariable+`}"`, "")
 	}
 	for _, h := range s.headers {
 		d.Add(indent+"  "+plantext.Scalar(h.name)+": "+plantext.Scalar(h.value), "")

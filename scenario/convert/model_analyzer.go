@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 
+	"github.com/sluice-bench/sluice/scenario/convert/pyyaml"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -25,12 +26,12 @@ type analyzer struct {
 // the diagnostics there is no plan. Warnings name what the plan cannot express. A line that holds a secret is
 // hidden in them.
 func ModelAnalyzer(file string, data []byte) (out Converted, diags source.Diagnostics) {
-	root, diags := parseSettings(file, data)
+	root, diags := pyyaml.Parse(file, data)
 	if root != nil && !diags.HasErrors() {
 		a := &analyzer{root: root, sheet: sheet{r: newReader(Options{}, "model-analyzer", nil)}}
 		a.convert()
 		if diags = a.diags; !diags.HasErrors() {
-			a.place()
+			a.r.used = a.r.secrets.Place(&a.Page, a.varsAt, a.vars)
 			out = Converted{Plan: a.String(), Secrets: a.r.used, file: file}
 		}
 	}

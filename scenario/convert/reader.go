@@ -1,14 +1,15 @@
 package convert
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
+
 	"github.com/sluice-bench/sluice/scenario/convert/plantext"
+	"github.com/sluice-bench/sluice/scenario/convert/shell"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -24,7 +25,7 @@ type reader struct {
 	skip     int              // arguments before the options
 	login    string           // the mark of the user of the server's URL
 	left     []note           // parts of values that have no equal
-	used     []Secret         // by the plan
+	used     []secret.Secret  // by the plan
 	tail     *reader          // of the options after --
 	// config adds the options of a file of settings; nil: the tool has none.
 	config func([]given) []given
@@ -122,19 +123,16 @@ func (r *reader) because(options ...string) string {
 	return strings.Join(all, ", ")
 }
 
-var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}]*\}|([A-Za-z_][A-Za-z0-9_]*))`)
-
 // variable warns of a variable that no shell has expanded.
 func (r *reader) variable(g given) {
-	found := shellVariable.FindStringSubmatch(g.value)
-	if found == nil {
+	written, name := shell.Variable(g.value)
+	if written == "" {
 		return
 	}
-	name := cmp.Or(found[1], found[2])
 	const outside = "%s; for a value from outside: vars: {%s: {env: %s}}, and ${%[2]s} in its place"
-	text := fmt.Sprintf(outside, found[0], strings.ToLower(name), name)
+	text := fmt.Sprintf(outside, written, strings.ToLower(name), name)
 	r.literal = append(r.literal, note{g.String(), text})
-	r.warn(g.at, codeVariable, "%s: no shell has expanded %s", g, found[0]).
+	r.warn(g.at, codeVariable, "%s: no shell has expanded %s", g, written).
 		Help("a command line in single quotes keeps its variables as they are; " +
 			"--var and `env` of the plan's `vars` set their values")
 }

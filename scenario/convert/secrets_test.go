@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
+
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/convert"
 	"github.com/sluice-bench/sluice/scenario/convert/shell"
@@ -156,7 +158,7 @@ func TestModelAnalyzerSecrets(t *testing.T) {
 		if strings.Contains(shown, hush) || !strings.Contains(out.Plan, want) {
 			t.Errorf("%s: %v\n%s", config, diags, shown)
 		}
-		if !slices.ContainsFunc(out.Secrets, func(s convert.Secret) bool { return holds(s.Value) }) {
+		if !slices.ContainsFunc(out.Secrets, func(s secret.Secret) bool { return holds(s.Value) }) {
 			t.Errorf("%s: %v", config, out.Secrets)
 		}
 	}

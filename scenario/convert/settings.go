@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/scenario/convert/plantext"
 
+	"github.com/sluice-bench/sluice/scenario/convert/pyyaml"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -35,7 +36,7 @@ func (l *llm) settle(list []given, settings func(*source.Node) []setting) []give
 		l.fail(file.at, codeFile, "%s: the file %q cannot be read", file, file.value).Help(err.Error())
 		return list
 	}
-	root, diags := parseSettings(file.value, data)
+	root, diags := pyyaml.Parse(file.value, data)
 	if root == nil || diags.HasErrors() {
 		pos := source.Pos{File: file.value, Line: 1, Column: 1}
 		if len(diags) > 0 {
@@ -56,43 +57,6 @@ func (l *llm) settle(list []given, settings func(*source.Node) []setting) []give
 		}
 	}
 	return append(all, list...)
-}
-
-// parseSettings reads a YAML file of a tool in Python, which takes True and FALSE for truths.
-func parseSettings(file string, data []byte) (*source.Node, source.Diagnostics) {
-	root, all := source.Parse(file, data)
-	if root == nil {
-		return nil, all
-	}
-	truths := map[source.Pos]bool{}
-	var diags source.Diagnostics
-	for _, d := range all {
-		if d.Code == "ambiguous" {
-			truths[d.Pos] = true
-		} else {
-			diags = append(diags, d)
-		}
-	}
-	var walk func(n *source.Node)
-	walk = func(n *source.Node) {
-		if lower := strings.ToLower(n.Text); truths[n.Pos] && n.Kind == source.Scalar && (lower == "true" || lower == "false") {
-			delete(truths, n.Pos)
-			n.Text, n.Tag = lower, "!!bool"
-		}
-		for _, item := range n.Items {
-			walk(item)
-		}
-		for _, e := range n.Entries {
-			walk(e.Value)
-		}
-	}
-	walk(root)
-	for _, d := range all {
-		if d.Code == "ambiguous" && truths[d.Pos] {
-			diags = append(diags, d)
-		}
-	}
-	return root, diags
 }
 
 // setting appends the arguments that a setting stands for.

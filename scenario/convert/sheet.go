@@ -37,35 +37,15 @@ func (s *sheet) idle(text string, options ...string) {
 // variables marks the place of the plan's variables, which are those and the ones of secrets.
 func (s *sheet) variables(own ...plantext.Line) { s.vars, s.varsAt = own, len(s.Lines) }
 
-// place puts the variables of the secrets that the plan uses into it.
-func (s *sheet) place() {
-	for i, l := range s.Lines {
-		s.Lines[i] = plantext.Line{Text: s.r.placed(l.Text), Comment: s.r.shown(l.Comment)}
-	}
-	for _, secret := range s.r.secrets {
-		used := func(l plantext.Line) bool { return strings.Contains(l.Text, "${"+secret.Name+"}") }
-		if slices.ContainsFunc(s.Lines, used) {
-			s.r.used = append(s.r.used, secret)
-			s.vars = append(s.vars, plantext.Line{
-				Text:    "  " + secret.Name + ": " + plantext.Flow("env: "+secret.Env, "secret: true"),
-				Comment: secret.Option + ": " + secret.Form,
-			})
-		}
-	}
-	if len(s.vars) > 0 {
-		s.Lines = slices.Insert(s.Lines, s.varsAt, slices.Concat([]plantext.Line{{Text: "vars:"}}, s.vars, []plantext.Line{{}})...)
-	}
-}
-
 // text returns the plan's text with its head. An option without an equal is a comment there and a
 // warning.
 func (s *sheet) text(model, usual string) string {
 	var head plantext.Page
 	remark := func(what string, n note) {
-		head.Add("# "+what+": "+plantext.OneLine(n.option)+": "+plantext.OneLine(s.r.shown(n.text)), "")
+		head.Add("# "+what+": "+plantext.OneLine(n.option)+": "+plantext.OneLine(s.r.secrets.Shown(n.text)), "")
 	}
 	s.noEqual = append(s.noEqual, s.r.left...)
-	s.place()
+	s.r.used = s.r.secrets.Place(&s.Page, s.varsAt, s.vars)
 	head.Add("# From: "+plantext.OneLine(s.r.text), "")
 	for _, n := range s.noEqual {
 		remark("No equal", n)

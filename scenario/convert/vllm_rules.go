@@ -24,7 +24,7 @@ func VLLM(o Options) (Converted, source.Diagnostics) {
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]
 	}
-	c := newVLLM(newReader(o, vllmProgram, withSettings(dropWord(args, "serve"))))
+	c := newVLLM(newReader(o, "vllm bench serve", withSettings(dropWord(args, "serve"))))
 	if sub := c.subcommand("serve"); sub != "serve" {
 		c.fail(0, codeArgument, "vllm bench %s sends nothing to a server: there is no plan of it", sub)
 		return Converted{Line: c.text}, c.mistakes()
@@ -45,7 +45,7 @@ func VLLMUsage() string { return usageOf(newVLLM(newReader(Options{}, "", nil)).
 
 func newVLLM(r *reader) *vllm {
 	c := &vllm{llm: newLLM(r)}
-	r.joined = true
+	r.joined, r.secrets.Reserved = true, keyVariable
 	r.asked = strings.Fields("--backend --endpoint --dataset-name --dataset-path --request-rate --max-concurrency " +
 		"--model --ramp-up-strategy --base-url")
 	r.options = optionsOf(c.table())

@@ -4,6 +4,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"regexp"
@@ -139,4 +140,16 @@ func Quote(arg string) string {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+var variable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}]*\}|([A-Za-z_][A-Za-z0-9_]*))`)
+
+// Variable returns the first variable in a text that no shell has expanded, as it is written, and its name; "": there
+// is none.
+func Variable(text string) (written, name string) {
+	found := variable.FindStringSubmatch(text)
+	if found == nil {
+		return "", ""
+	}
+	return found[0], cmp.Or(found[1], found[2])
 }
