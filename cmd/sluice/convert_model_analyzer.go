@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/executor/verdict"
-	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/convert/modelanalyzer"
 	"github.com/sluice-bench/sluice/scenario/regular"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // modelAnalyzerCommand returns the command that converts a configuration of Model Analyzer.
@@ -30,22 +31,26 @@ func modelAnalyzerCommand(a *app) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the configuration: %w", err)
 			}
-			converted, diags := convert.ModelAnalyzer(args[0], data)
-			plan := converted.Plan
-			a.env = withSecrets(a.env, converted.Secrets)
-			if plan != "" {
-				diags = append(diags, converted.Mistakes(a.refused(cmp.Or(out, convertedPlan), plan))...)
+			plan, diags := modelanalyzer.Convert(args[0], data)
+			a.env = withSecrets(a.env, plan.Secrets)
+			if plan.Text != "" {
+				for _, d := range a.refused(cmp.Or(out, convertedPlan), plan.Text) {
+					if d.Severity == source.Error {
+						d.Summary, d.Hidden = "the plan of this configuration: "+d.Summary, true
+						diags = append(diags, d.At("", source.Pos{File: args[0], Line: 1, Column: 1}, 0))
+					}
+				}
 			}
 			a.diagnose(diags, func(string) []byte { return data })
 			if diags.HasErrors() {
 				return exitError{verdict.CodePlan}
 			}
-			a.reportSecrets(converted.Secrets)
+			a.reportSecrets(plan.Secrets)
 			if out == "" {
-				_, err = fmt.Fprint(a.out, plan)
+				_, err = fmt.Fprint(a.out, plan.Text)
 				return err
 			}
-			if err := createPlan(filepath.Clean(out), plan, force); err != nil {
+			if err := createPlan(filepath.Clean(out), plan.Text, force); err != nil {
 				return err
 			}
 			a.reportWritten(out)

@@ -65,8 +65,8 @@ backends/wire/sse -> backends/wire/buffer
 backends/wire/tlsconf -> backends scenario/regular
 cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
 	executor/artifact/llm executor/calibration executor/program executor/result executor/stats executor/trial
-	executor/verdict scenario scenario/convert scenario/convert/secret scenario/convert/shell
-	scenario/expression scenario/metric
+	executor/verdict scenario scenario/convert scenario/convert/modelanalyzer scenario/convert/secret
+	scenario/convert/shell scenario/expression scenario/metric
 	scenario/regular scenario/source schema
 executor -> backends backends/tensor executor/delay executor/drive executor/feed executor/feed/format
 	executor/load executor/measure executor/observe executor/program executor/result executor/trial executor/verdict scenario
@@ -105,6 +105,8 @@ scenario -> scenario/expression scenario/language scenario/layer scenario/regula
 	schema
 scenario/convert -> scenario/convert/plantext scenario/convert/pyyaml scenario/convert/secret
 	scenario/convert/shell scenario/language scenario/metric scenario/regular scenario/source
+scenario/convert/modelanalyzer -> scenario/convert/plantext scenario/convert/pyyaml
+	scenario/convert/secret scenario/source
 scenario/convert/plantext ->
 scenario/convert/pyyaml -> scenario/source
 scenario/convert/secret -> scenario/convert/plantext scenario/convert/shell

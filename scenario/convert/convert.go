@@ -2,15 +2,18 @@
 // to be read and kept by a person, in which every option is a key, or is named where a plan has no
 // equal.
 //
-//	Split      a command line of a document  →  arguments, as a POSIX shell cuts it
+//	shell      a command line of a document  →  arguments, as a POSIX shell cuts it
 //	settings   a YAML file of a tool         →  arguments, as if they were written out
+//	secret     arguments                     →  arguments with marks in place of secrets
 //	arguments  →  options         as getopt_long and argparse: unique prefixes, --name=value, joined letters
 //	options    →  command, llm    typed, by subject; every mistake with its argument
 //	command    →  rules           conflicts of options, and what the tool does without one
-//	command    →  plan            the text
+//	command    →  plan            the text, on a page of plantext
 //
 // A tool is a table of options: each with its names, the plan's equal and the function that takes its
 // value. perf_analyzer fills a command; genai-perf, aiperf and vllm bench serve fill an llm.
+//
+// Configurations of Model Analyzer are converted by the package modelanalyzer.
 //
 // It is not: a runner, a reader of servers, a second decoder of plans (the caller validates the
 // text).
@@ -67,7 +70,6 @@ type Converted struct {
 	Secrets []secret.Secret
 	// places holds the options by their names, for the mistakes that the plan shows.
 	places map[string]place
-	file   string // a configuration in place of a command line
 	// Usage and Version report that the command line asks for nothing else.
 	Usage, Version bool
 }

@@ -37,11 +37,7 @@ func (c Converted) Mistakes(plan source.Diagnostics) (all source.Diagnostics) {
 			continue
 		}
 		option, at := c.blamed(lines, d)
-		switch {
-		case option != "":
-		case c.file != "":
-			option, at.pos = "the plan of this configuration", source.Pos{File: c.file, Line: 1, Column: 1}
-		default:
+		if option == "" {
 			option, at.pos = "the plan of this command line", source.Pos{File: LineFile, Line: 1, Column: 1}
 		}
 		found := d

@@ -1,27 +1,33 @@
-package convert_test
+package modelanalyzer_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/convert/modelanalyzer"
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // TestModelAnalyzer: the plan of a configuration is the one beside it, with what has no equal, and compiles.
 // -update writes it.
 func TestModelAnalyzer(t *testing.T) {
-	const file, golden = "testdata/model_analyzer.yaml", "testdata/model_analyzer.txt"
+	const file, golden = "testdata/config.yaml", "testdata/plan.txt"
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, diags := convert.ModelAnalyzer("config.yaml", data)
-	plan := out.Plan
+	out, diags := modelanalyzer.Convert("config.yaml", data)
+	plan := out.Text
 	valid(t, plan)
 	var b strings.Builder
 	for _, d := range diags {
@@ -92,8 +98,8 @@ func TestModelAnalyzerForms(t *testing.T) {
 		"profile_models: {a: {model_config_parameters: {instance_group: [[{kind: KIND_CPU, count: 3}]]}}}":                               "instance_group: [{kind: KIND_CPU, count: 3}]",
 		"profile_models: {a: {model_config_parameters: {dynamic_batching: [{max_queue_delay_microseconds: 5}, {}]}}}":                    "dynamic_batching: {max_queue_delay_microseconds: 5}",
 	} {
-		out, diags := convert.ModelAnalyzer("config.yaml", []byte(config))
-		plan := out.Plan
+		out, diags := modelanalyzer.Convert("config.yaml", []byte(config))
+		plan := out.Text
 		var b strings.Builder
 		for _, d := range diags {
 			fmt.Fprintf(&b, "%s: %s\n", d.Severity, d.Summary)
@@ -113,10 +119,58 @@ func FuzzModelAnalyzer(f *testing.F) {
 	f.Add([]byte("profile_models: [a, {b: {objectives: {perf_throughput: 1}}}]\nconcurrency: {start: 1, stop: 4}"))
 	f.Add([]byte("profile_models: {\"x\\n\": {model_config_parameters: {instance_group: [{count: [1, 2]}]}}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, _ := convert.ModelAnalyzer("config.yaml", data)
-		plan := out.Plan
+		out, _ := modelanalyzer.Convert("config.yaml", data)
+		plan := out.Text
 		if _, bad := source.Parse("plan.yaml", []byte(plan)); plan != "" && bad.HasErrors() {
 			t.Errorf("%q becomes\n%s\n%s", data, plan, bad)
 		}
 	})
+}
+
+// hush is the secret of the configurations of this file.
+const hush = "hush-0815-hush"
+
+// TestSecrets: a configuration keeps its secrets as a command line does.
+func TestSecrets(t *testing.T) {
+	for config, want := range map[string]string{
+		"profile_models: [a]\nperf_analyzer_flags: {H: \"Authorization: Bearer " + hush + "\"}":                                    `headers: {Authorization: "Bearer ${token}"}`,
+		"profile_models: [a]\nperf_analyzer_flags: {H: [\"X-A: b\", \"x-key: " + hush + "\"]}":                                     `headers: {X-A: b, x-key: "${x_key}"}`,
+		"profile_models: [a]\nclient_protocol: http\ntriton_http_endpoint: me:" + hush + "@host:8000":                              `url: "http://host:8000", model: a, headers: {Authorization: "Basic ${credentials}"}`,
+		"profile_models: [a]\nperf_analyzer_flags: {H: \"Authorization: Bearer " + hush + "\", header: \"a-token: " + hush + "\"}": `"Bearer ${token}"`,
+	} {
+		out, diags := modelanalyzer.Convert("config.yaml", []byte(config))
+		shown := out.Text
+		lines := strings.Split(config, "\n")
+		for _, d := range diags {
+			shown += d.Summary + d.Detail
+			if !d.Hidden {
+				shown += lines[d.Pos.Line-1]
+			}
+		}
+		if strings.Contains(shown, hush) || !strings.Contains(out.Text, want) {
+			t.Errorf("%s: %v\n%s", config, diags, shown)
+		}
+		if !slices.ContainsFunc(out.Secrets, func(s secret.Secret) bool {
+			return s.Value == hush || s.Value == base64.StdEncoding.EncodeToString([]byte("me:"+hush))
+		}) {
+			t.Errorf("%s: %v", config, out.Secrets)
+		}
+	}
+}
+
+// valid compiles a plan, as validate does.
+func valid(t *testing.T, text string, secrets ...secret.Secret) {
+	t.Helper()
+	env := func(name string) (string, bool) {
+		at := slices.IndexFunc(secrets, func(s secret.Secret) bool { return s.Env == name })
+		return "a secret", at >= 0
+	}
+	plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{Env: env})
+	if plan != nil && !diags.HasErrors() {
+		_, more := program.Compile(plan, all.Kinds())
+		diags = append(diags, more...)
+	}
+	if diags.HasErrors() {
+		t.Errorf("%v\n%s", diags, text)
+	}
 }

@@ -1,4 +1,9 @@
-package convert
+// Package modelanalyzer turns a configuration of Triton's Model Analyzer into a plan: each model becomes a stage, what
+// it sweeps axes and levels, its objective `best`, its constraints `where`. Sources: config.md and
+// model_config_search of Model Analyzer's documentation.
+//
+// It is not: a reader of command lines, or of plans (the caller validates the text).
+package modelanalyzer
 
 import (
 	"cmp"
@@ -8,31 +13,45 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/convert/plantext"
-
 	"github.com/sluice-bench/sluice/scenario/convert/pyyaml"
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// analyzer is a configuration of Triton's Model Analyzer while it becomes a plan. Each model becomes a stage:
-// what it sweeps becomes axes and levels, its objective `best`, its constraints `where`. Sources: config.md and
-// model_config_search of Model Analyzer's documentation.
-type analyzer struct {
-	root  *source.Node
-	sheet // of no command line
-	diags source.Diagnostics
+// Codes of the diagnostics of this package; scenario/source explains them.
+const (
+	codeValue   = "option-value"
+	codeNoEqual = "no-equal"
+)
+
+// Plan is a converted configuration.
+type Plan struct {
+	Text string // "" with mistakes in the configuration
+	// Secrets are the plan's variables of what the configuration has in plain text.
+	Secrets []secret.Secret
 }
 
-// ModelAnalyzer converts a configuration of Model Analyzer, of the name file, into a plan. With an error among
+// analyzer is a configuration while it becomes a plan.
+type analyzer struct {
+	root *source.Node
+	plantext.Page
+	varsAt  int // the line of the plan that its variables are before
+	secrets secret.List
+	login   string // the mark of the user of the server's URL
+	diags   source.Diagnostics
+}
+
+// Convert converts a configuration of Model Analyzer, of the name file, into a plan. With an error among
 // the diagnostics there is no plan. Warnings name what the plan cannot express. A line that holds a secret is
 // hidden in them.
-func ModelAnalyzer(file string, data []byte) (out Converted, diags source.Diagnostics) {
+func Convert(file string, data []byte) (out Plan, diags source.Diagnostics) {
 	root, diags := pyyaml.Parse(file, data)
 	if root != nil && !diags.HasErrors() {
-		a := &analyzer{root: root, sheet: sheet{r: newReader(Options{}, "model-analyzer", nil)}}
+		a := &analyzer{root: root}
 		a.convert()
 		if diags = a.diags; !diags.HasErrors() {
-			a.r.used = a.r.secrets.Place(&a.Page, a.varsAt, a.vars)
-			out = Converted{Plan: a.String(), Secrets: a.r.used, file: file}
+			out.Secrets = a.secrets.Place(&a.Page, a.varsAt, nil)
+			out.Text = a.String()
 		}
 	}
 	lines := strings.Split(string(data), "\n")
@@ -86,7 +105,7 @@ func (a *analyzer) convert() {
 	}
 	a.Add("version: 1", "")
 	url := a.address()
-	a.variables()
+	a.varsAt = len(a.Lines)
 	a.Add("targets:", "")
 	for _, m := range models {
 		members := []string{"backend: triton", "url: " + strconv.Quote(plantext.Escaped(url)), "model: " + plantext.Scalar(m.name)}
@@ -111,24 +130,21 @@ func (a *analyzer) address() string {
 	default:
 		a.fail(a.root.Get("client_protocol"), "%q is no protocol of Model Analyzer: write grpc or http", protocol)
 	}
-	return scheme + a.secretly("--url URL", strings.TrimPrefix(a.text(key, usual), scheme), key)
-}
-
-// secretly returns a value with marks for its secrets; synopsis is that of an option with such a value.
-func (a *analyzer) secretly(synopsis, value, key string) string {
-	o := newOption(row{synopsis: synopsis})
-	l := a.r.line
-	l.args = append(l.args, value)
-	l.from = append(l.from, source.Pos{})
-	g := given{option: &o, line: l, as: key, value: value, at: len(l.args) - 1, nameAt: len(l.args) - 1}
-	l.hide(g)
-	g.value = l.args[g.at]
-	return a.r.takeLogin(g).value
+	address := strings.TrimPrefix(a.text(key, usual), scheme)
+	address, marks := a.secrets.TakeLogin(a.secrets.Hide(address, key, secret.InURL(address, true)))
+	if len(marks) > 0 {
+		a.login = marks[0]
+	}
+	return scheme + address
 }
 
 // headers returns the headers of a model's requests: those of the flag H, and that of the URL's user.
 func (a *analyzer) headers(m analyzedModel) (members []string) {
-	var list []pair
+	var names []string
+	add := func(name, value string) {
+		names = append(names, strings.ToLower(name))
+		members = append(members, plantext.Scalar(name)+": "+plantext.Scalar(value))
+	}
 	flags := a.of(m, "perf_analyzer_flags")
 	if flags != nil {
 		for _, e := range flags.Entries {
@@ -136,18 +152,20 @@ func (a *analyzer) headers(m analyzedModel) (members []string) {
 				continue
 			}
 			for _, item := range listOf(e.Value) {
-				name, value, ok := strings.Cut(a.secretly("-H NAME:VALUE", item.Text, "H"), ":")
-				if !ok {
+				text := a.secrets.Hide(item.Text, "perf_analyzer_flags.H", secret.InHeader(item.Text))
+				name, value, ok := strings.Cut(text, ":")
+				if name = strings.TrimSpace(name); !ok || name == "" {
 					a.warn(item, "a header is NAME:VALUE")
-					continue
+				} else if slices.Contains(names, strings.ToLower(name)) {
+					a.warn(item, "the header %s is given twice", name)
+				} else {
+					add(name, strings.TrimSpace(value))
 				}
-				set(&list, pair{strings.TrimSpace(name), strings.TrimSpace(value)}, strings.EqualFold)
 			}
 		}
 	}
-	a.r.authorize(&list)
-	for _, h := range list {
-		members = append(members, plantext.Scalar(h.name)+": "+plantext.Scalar(h.value))
+	if a.login != "" && !slices.Contains(names, "authorization") {
+		add("Authorization", "Basic "+a.login)
 	}
 	return members
 }
