@@ -1,13 +1,14 @@
 package main
 
 import (
-	"github.com/sluice-bench/sluice/scenario/convert/secret"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/convert/secret"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +71,8 @@ func toolCommand(a *app, t convert.Tool) *cobra.Command {
 		c.Example = perfAnalyzerExample
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nthe options of %s follow --, as in `%s -- %s`; see `%s --help`", err, t.Program, name,
+		return fmt.Errorf("%w\nthe options of %s follow --, as in `%s -- %s`; see `%s --help`", err, t.Program,
+			name,
 			t.Example, c.CommandPath())
 	})
 	c.Flags().StringVarP(&f.out, "out", "o", "",
@@ -85,8 +87,8 @@ func toolCommand(a *app, t convert.Tool) *cobra.Command {
 	return c
 }
 
-const perfAnalyzerHelp = "Turn a command line of perf_analyzer into a commented plan. The arguments follow --, as " +
-	"perf_analyzer takes them, or are one quoted text.\n\n" +
+const perfAnalyzerHelp = "Turn a command line of perf_analyzer into a commented plan. The arguments " +
+	"follow --, as perf_analyzer takes them, or are one quoted text.\n\n" +
 	"With --ask the server is asked whether the model keeps sequences, and which inputs " +
 	"--string-data is for; without it a plan has sequences if the command line has options for " +
 	"them.\n\n" +
@@ -103,7 +105,8 @@ const perfAnalyzerExample = "  sluice convert perf-analyzer -o plan.yaml -- \\\n
 
 // languageModelHelp returns the help of a tool for language models.
 func languageModelHelp(t convert.Tool) string {
-	return "Turn a command line of " + t.Program + " into a commented plan. The arguments follow --, as " + t.Program +
+	return "Turn a command line of " + t.Program + " into a commented plan. The arguments follow --, as " +
+		t.Program +
 		" takes them, or are one quoted text. A YAML file of its settings can be given instead.\n\n" +
 		"The tokenizer is looked for here and in the cache of Hugging Face; nothing is downloaded.\n\n" +
 		"With --run the plan is run at once, the files that " + t.Program + " writes are written to the folder " +

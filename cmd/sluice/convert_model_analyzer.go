@@ -20,8 +20,9 @@ func modelAnalyzerCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "model-analyzer [flags] FILE",
 		Short: "Turn a configuration of Model Analyzer into a plan",
-		Long: "Turn a configuration of Model Analyzer (its YAML) into a commented plan: each model is a stage, what " +
-			"is swept an axis of its matrix or a level of its load, the objective `best`, constraints its `where`. " +
+		Long: "Turn a configuration of Model Analyzer (its YAML) into a commented plan: each model is a stage, " +
+			"what is swept an axis of its matrix or a level of its load, the objective `best`, " +
+			"constraints its `where`. " +
 			"Settings without an equal are named on standard error.\n\n" +
 			"Exit 2: the file has mistakes; all of them are shown.",
 		Example: "  sluice convert model-analyzer config.yaml > plan.yaml",

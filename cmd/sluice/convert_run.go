@@ -116,7 +116,8 @@ func keepConverted(dir string, out convert.Converted) error {
 	return errors.Join(errs...)
 }
 
-// dated returns the files of a tool whose names end with the time, and with a number if another run has that time.
+// dated returns the files of a tool whose names end with the time, and with a number if another run has
+// that time.
 func dated(out convert.Converted, now time.Time) []convert.File {
 	list := slices.Clone(out.Files)
 	for i := range list {

@@ -27,7 +27,8 @@ func (c *aiperf) lengths() {
 	if p.batch == 0 {
 		p.batch = 1
 	}
-	c.clash((p.system > 0 || p.context > 0) && p.prefixes > 0, "--shared-system-prompt-length", "--num-prefix-prompts", "")
+	c.clash((p.system > 0 || p.context > 0) && p.prefixes > 0, "--shared-system-prompt-length",
+		"--num-prefix-prompts", "")
 }
 
 var pairOfLengths = regexp.MustCompile(
@@ -48,7 +49,11 @@ func (c *aiperf) takePairs(g given) {
 	sum := 0.0
 	if json.Unmarshal([]byte(g.value), &file) == nil {
 		for _, p := range file.Pairs {
-			all, sum = append(all, lengths{drawn{mean: p.ISL, std: p.InStd}, drawn{mean: p.OSL, std: p.OutSt}, p.Prob}), sum+p.Prob
+			all, sum = append(all, lengths{
+				drawn{mean: p.ISL, std: p.InStd},
+				drawn{mean: p.OSL, std: p.OutSt},
+				p.Prob,
+			}), sum+p.Prob
 		}
 	}
 	for _, m := range pairOfLengths.FindAllStringSubmatch(g.value, -1) {
@@ -65,7 +70,8 @@ func (c *aiperf) takePairs(g given) {
 	}
 	switch {
 	case len(all) == 0:
-		g.wrong("%s: %q has no pairs of lengths", g, g.value).Help("write INPUT,OUTPUT:PERCENT;INPUT,OUTPUT:PERCENT")
+		g.wrong("%s: %q has no pairs of lengths", g,
+			g.value).Help("write INPUT,OUTPUT:PERCENT;INPUT,OUTPUT:PERCENT")
 	case math.Abs(sum-100) > 0.01:
 		g.wrong("%s: the shares are %s %% in all, not 100 %%", g, plantext.Decimal(sum))
 	}

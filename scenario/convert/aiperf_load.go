@@ -6,11 +6,20 @@ func (c *aiperf) loadTable() []section {
 	const agents = "no equal: it is for replays of agents"
 	return []section{
 		{"Load", []row{
-			{"--concurrency N[,N...]", "load.concurrency: a level each; with a rate, max_in_flight", wholes(&l.concurrency, 1)},
+			{
+				"--concurrency N[,N...]", "load.concurrency: a level each; with a rate, max_in_flight",
+				wholes(&l.concurrency, 1),
+			},
 			{"--request-rate R[,R...]", "load.rate: a level each", list(&l.rates, 0)},
-			{"--arrival-pattern, --request-rate-mode constant|poisson|gamma|concurrency_burst", "load.arrivals", word(&l.arrivals, "poisson")},
+			{
+				"--arrival-pattern, --request-rate-mode constant|poisson|gamma|concurrency_burst", "load.arrivals",
+				word(&l.arrivals, "poisson"),
+			},
 			{"--arrival-smoothness, --vllm-burstiness K", "load.arrivals.cv: 1 / √K", real(&c.smoothness, 0, 0)},
-			{"--prefill-concurrency N", "no equal: requests are not held back until others have their first token", ignore},
+			{
+				"--prefill-concurrency N", "no equal: requests are not held back until others have their first token",
+				ignore,
+			},
 			{"--concurrency-ramp-duration S", "load.concurrency.ramp", real(&c.ramp, 0, 0)},
 			{"--prefill-concurrency-ramp-duration S", "no equal: see --prefill-concurrency", ignore},
 			{"--request-rate-ramp-duration S", "load.rate.ramp", real(&c.rateRamp, 0, 0)},
@@ -51,7 +60,10 @@ func (c *aiperf) loadTable() []section {
 			{"--no-set-consistent-seed", "nothing: a seed fixes each repeat", ignore},
 			{"--vary-seed-per-trial [true|false]", "nothing: repeats have draws of their own", ignore},
 			{"--no-vary-seed-per-trial", "no equal: repeats have draws of their own", ignore},
-			{"--convergence-metric METRIC", "no equal: until: {precise: …} goes on until a metric is known well", ignore},
+			{
+				"--convergence-metric METRIC", "no equal: until: {precise: …} goes on until a metric is known well",
+				ignore,
+			},
 			{"--convergence-stat STAT", "no equal: see --convergence-metric", ignore},
 			{"--convergence-threshold R", "no equal: see --convergence-metric", ignore},
 			{"--convergence-mode MODE", "no equal: see --convergence-metric", ignore},
@@ -59,7 +71,11 @@ func (c *aiperf) loadTable() []section {
 			{"--parameter-sweep-same-seed [true|false]", "nothing: levels have draws of their own", ignore},
 			{"--no-parameter-sweep-same-seed", "nothing: levels have draws of their own", ignore},
 			{"--parameter-sweep-mode repeated|independent", "nothing: repeats are rounds over the levels", ignore},
-			{"--sweep-type grid|zip", "no equal: a plan's points are all combinations; matrix.include adds single ones", ignore},
+			{
+				"--sweep-type grid|zip",
+				"no equal: a plan's points are all combinations; matrix.include adds single ones",
+				ignore,
+			},
 			{"--no-sweep-table", "nothing: stages.csv has a row for each level", ignore},
 			{"--variant, --sweep-variant TEXT...", "no equal: write a stage for each", ignore},
 		}},
@@ -74,11 +90,16 @@ func searchRows() (rows []row) {
 		"--search-max-iterations N", "--search-initial-points N", "--search-random-seed N", "--search-planner NAME",
 		"--optuna-sampler NAME", "--optuna-acquisition NAME", "--optuna-terminator NAME",
 		"--search-percentile-pooling WORD", "--bo-constraint-mode WORD", "--search-sla SLA...",
-		"--search-sla-tier TIER...", "--search-recipe NAME", "--ttft-sla-ms MS", "--itl-sla-ms MS", "--tpot-sla-ms MS",
-		"--e2e-sla-ms MS", "--isl-osl-pairs PAIRS", "--improvement-patience N", "--plateau-cv R", "--error-rate-sla R",
+		"--search-sla-tier TIER...", "--search-recipe NAME", "--ttft-sla-ms MS", "--itl-sla-ms MS",
+		"--tpot-sla-ms MS",
+		"--e2e-sla-ms MS", "--isl-osl-pairs PAIRS", "--improvement-patience N", "--plateau-cv R",
+		"--error-rate-sla R",
 	} {
-		rows = append(rows, row{synopsis, "no equal: load: {concurrency: {search: {from, to, while}}} finds the largest " +
-			"load under a limit", ignore})
+		rows = append(rows, row{
+			synopsis,
+			"no equal: load: {concurrency: {search: {from, to, while}}} finds the largest " +
+				"load under a limit", ignore,
+		})
 	}
 	return rows
 }
@@ -88,7 +109,11 @@ func (c *aiperf) outputTable() []section {
 	rows := []row{
 		{"--artifact-dir, --output-artifact-dir DIR", "--run writes its files there", text(&c.dir)},
 		{"--profile-export-file, --profile-export-prefix NAME", "--run writes these names", text(&c.prefix)},
-		{"--export-level, --profile-export-level summary|records|raw", "nothing: profile_export.jsonl has a row for each request", word(&c.level, "records")},
+		{
+			"--export-level, --profile-export-level summary|records|raw",
+			"nothing: profile_export.jsonl has a row for each request",
+			word(&c.level, "records"),
+		},
 		{"--slice-duration S", "no equal: an assertion has windows, `every`", ignore},
 		{"--auto-plot [true|false]", "nothing: `sluice compare` draws the plots of one run or of several", ignore},
 		{"--no-auto-plot", "nothing: nothing is drawn", ignore},
@@ -113,14 +138,16 @@ func (c *aiperf) outputTable() []section {
 	for _, synopsis := range []string{
 		"--export-outputs-json", "--otel-url URL", "--stream DOMAIN...", "--otel-resource-attributes KEY=VALUE...",
 		"--gen-ai-provider NAME", "--mlflow-tracking-uri URI", "--mlflow-experiment NAME", "--mlflow-run-name NAME",
-		"--mlflow-tag KEY:VALUE...", "--mlflow-parent-run-id ID", "--mlflow-artifact-glob GLOB...", "--wandb-project NAME",
+		"--mlflow-tag KEY:VALUE...", "--mlflow-parent-run-id ID", "--mlflow-artifact-glob GLOB...",
+		"--wandb-project NAME",
 		"--wandb-entity NAME", "--wandb-run-name NAME", "--wandb-tag TAG...",
 	} {
 		rows = append(rows, row{synopsis, exported, ignore})
 	}
 	var inside []row
 	for _, synopsis := range []string{
-		"--workers-max, --max-workers N", "--workers-min N", "--record-processors, --record-processor-service-count N",
+		"--workers-max, --max-workers N", "--workers-min N",
+		"--record-processors, --record-processor-service-count N",
 		"--zmq-host HOST", "--zmq-ipc-path PATH", "--show-internal-metrics", "--service-config FILE",
 		"--dataset-configuration-timeout S", "--export-buffer-size N", "--reuse-port",
 	} {

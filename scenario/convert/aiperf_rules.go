@@ -33,8 +33,8 @@ func AIPerfUsage() string { return usageOf(newAIPerf(newReader(Options{}, "", ni
 func newAIPerf(r *reader) *aiperf {
 	c := &aiperf{llm: newLLM(r)}
 	r.joined = true
-	r.asked = strings.Fields("--model --endpoint-type --input-file --concurrency --request-rate --fixed-schedule " +
-		"--num-users --user-centric-rate --num-sessions --custom-dataset-type --url")
+	r.asked = strings.Fields("--model --endpoint-type --input-file --concurrency --request-rate " +
+		"--fixed-schedule --num-users --user-centric-rate --num-sessions --custom-dataset-type --url")
 	r.options = optionsOf(c.table())
 	return c
 }
@@ -95,8 +95,8 @@ func (c *aiperf) kinds() {
 	case "kserve_v2_infer":
 		s.backend, s.endpoint = "triton", "tensorrtllm"
 	default:
-		all := strings.Fields("chat completions responses messages embeddings nim_embeddings rankings nim_rankings " +
-			"cohere_rankings hf_tei_rankings image_generation kserve_v2_infer")
+		all := strings.Fields("chat completions responses messages embeddings nim_embeddings rankings " +
+			"nim_rankings cohere_rankings hf_tei_rankings image_generation kserve_v2_infer")
 		c.fail(c.arg("--endpoint-type"), codeNoEqual, "requests of kind %s have no equal in a plan", kind).
 			Among(source.Nearest(kind, all), all)
 	}
@@ -128,7 +128,9 @@ func (c *aiperf) addresses() {
 			continue
 		}
 		path := strings.Trim(u.Path, "/")
-		if word, _ := endpointOf(path); strings.HasSuffix(path, "v1") || path != "" && word == s.endpoint && c.endpoint == "" {
+		word, _ := endpointOf(path)
+		whole := path != "" && word == s.endpoint && c.endpoint == ""
+		if whole || strings.HasSuffix(path, "v1") {
 			at := max(strings.Index(path, "v1"), 0)
 			if !strings.HasSuffix(path, "v1") {
 				c.endpoint = path[at:]

@@ -116,9 +116,11 @@ func datasetSettings(n *source.Node) (all []setting) {
 		"images.width": "--image-width-mean", "images.width.mean": "--image-width-mean",
 		"images.width.stddev": "--image-width-stddev", "images.height": "--image-height-mean",
 		"images.height.mean": "--image-height-mean", "images.height.stddev": "--image-height-stddev",
-		"images.format": "--image-format", "audio.length": "--audio-length-mean", "audio.length.mean": "--audio-length-mean",
+		"images.format": "--image-format", "audio.length": "--audio-length-mean",
+		"audio.length.mean":   "--audio-length-mean",
 		"audio.length.stddev": "--audio-length-stddev", "audio.format": "--audio-format",
-		"audio.batch_size": "--audio-batch-size", "audio.sample_rates": "--audio-sample-rates", "path": "--input-file",
+		"audio.batch_size": "--audio-batch-size", "audio.sample_rates": "--audio-sample-rates",
+		"path":   "--input-file",
 		"format": "--custom-dataset-type", "synthesis.speedup_ratio": "--synthesis-speedup-ratio",
 		"replay_speedup":               "--replay-speedup",
 		"inter_turn_delay_cap_seconds": "--inter-turn-delay-cap-seconds",
@@ -170,7 +172,8 @@ func warmupPhase(n *source.Node) []setting {
 		"duration": "--warmup-duration", "sessions": "--num-warmup-sessions", "concurrency": "--warmup-concurrency",
 		"rate": "--warmup-request-rate", "grace_period": "--warmup-grace-period",
 		"prefill_concurrency": "--warmup-prefill-concurrency",
-		"concurrency_ramp":    "--warmup-concurrency-ramp-duration", "rate_ramp": "--warmup-request-rate-ramp-duration",
+		"concurrency_ramp":    "--warmup-concurrency-ramp-duration",
+		"rate_ramp":           "--warmup-request-rate-ramp-duration",
 	})
 }
 

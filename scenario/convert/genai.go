@@ -40,8 +40,9 @@ func goals() map[string]string {
 		"output_token_throughputs_per_request": metric.TokensPerUser,
 		"time_to_first_output_token":           metric.TTFTAnswer,
 		// no equal
-		"output_sequence_length": "", "input_sequence_length": "", "output_token_count": "", "reasoning_token_count": "",
-		"inter_chunk_latency": "", "e2e_output_token_throughput": "", "prefill_throughput_per_user": "",
+		"output_sequence_length": "", "input_sequence_length": "", "output_token_count": "",
+		"reasoning_token_count": "",
+		"inter_chunk_latency":   "", "e2e_output_token_throughput": "", "prefill_throughput_per_user": "",
 	}
 }
 
@@ -49,8 +50,8 @@ func goals() map[string]string {
 // those that earlier versions had. Building it sets GenAI-Perf's defaults.
 func (c *genai) table() []section {
 	s, p, l, e := &c.server, &c.prompts, &c.load, &c.extent
-	const chosen = "chat|completions|embeddings|rankings|multimodal|vision|image_retrieval|nvclip|generate|kserve|" +
-		"huggingface_generate|template|tensorrtllm_engine|dynamic_grpc"
+	const chosen = "chat|completions|embeddings|rankings|multimodal|vision|image_retrieval|nvclip|generate|" +
+		"kserve|huggingface_generate|template|tensorrtllm_engine|dynamic_grpc"
 	return []section{
 		{"Endpoint", []row{
 			{"-m, --model NAME...", "target.model; of several, a mix", more(&s.models)},
@@ -81,7 +82,11 @@ func (c *genai) table() []section {
 			{"--extra-inputs NAME:VALUE...", "target.parameters", c.extra},
 			{"-g, --goodput METRIC:VALUE...", "goodput", c.goal(goals())},
 			{"--input-file PATH", "data.file", text(&c.input)},
-			{"--input-dataset openorca|cnn_dailymail", "no equal: download the texts and name their file with --input-file", ignore},
+			{
+				"--input-dataset openorca|cnn_dailymail",
+				"no equal: download the texts and name their file with --input-file",
+				ignore,
+			},
 			{"--num-dataset-entries, --num-prompts N", "data.prompts.count", whole(&p.count, 100, 1)},
 			{"--num-prefix-prompts N", "data.prompts.prefixes.count", whole(&p.prefixes, 0, 0)},
 			{"--prefix-prompt-length N", "data.prompts.prefixes.tokens", whole(&c.prefixLength, 100, 0)},
@@ -132,7 +137,10 @@ func (c *genai) table() []section {
 		}},
 		{"Output", []row{
 			{"--artifact-dir DIR", "--run writes its files there", text(&c.dir)},
-			{"--profile-export-file FILE", "output.formats: profile_export, genai_perf; --run writes FILE", text(&c.export)},
+			{
+				"--profile-export-file FILE", "output.formats: profile_export, genai_perf; --run writes FILE",
+				text(&c.export),
+			},
 			{"--generate-plots", "nothing: `sluice compare` draws the plots of one run or of several", ignore},
 			{"--checkpoint-dir DIR", "nothing: a run has one folder for all that it measures", ignore},
 			{"--enable-checkpointing", "no equal: a run that was interrupted begins anew", ignore},
@@ -141,7 +149,10 @@ func (c *genai) table() []section {
 			{"--version", "the version of sluice", flag(&c.help.version)},
 		}},
 		{"Tokenizer", []row{
-			{"--tokenizer NAME|PATH", "target.tokenizer: a tokenizer.json, here or in the cache of Hugging Face", text(&c.tokenizer)},
+			{
+				"--tokenizer NAME|PATH", "target.tokenizer: a tokenizer.json, here or in the cache of Hugging Face",
+				text(&c.tokenizer),
+			},
 			{"--tokenizer-revision NAME", "which of the cache's revisions", text(&c.revision)},
 			{"--tokenizer-trust-remote-code", "nothing: a plan runs no code of a tokenizer", ignore},
 		}},

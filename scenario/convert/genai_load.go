@@ -13,10 +13,12 @@ func (c *genai) loads() {
 	if l.schedule && !c.has("--fixed-schedule") {
 		l.schedule = false
 	}
-	c.clash(len(l.concurrency) > 0 && c.has("--concurrency") && len(l.rates) > 0, "--concurrency", "--request-rate", "")
+	c.clash(len(l.concurrency) > 0 && c.has("--concurrency") && len(l.rates) > 0, "--concurrency",
+		"--request-rate", "")
 	c.clash(l.schedule && c.has("--concurrency"), "--fixed-schedule", "--concurrency", "")
 	c.clash(l.schedule && len(l.rates) > 0, "--fixed-schedule", "--request-rate", "")
-	c.clash(c.has("--measurement-interval") && c.has("--request-count"), "--measurement-interval", "--request-count", "")
+	c.clash(c.has("--measurement-interval") && c.has("--request-count"), "--measurement-interval",
+		"--request-count", "")
 	row := firstRow(p.file)
 	l.sessions = p.turns.mean > 1 || row["session_id"] != nil
 	if c.sessionRate > 0 {
@@ -26,7 +28,8 @@ func (c *genai) loads() {
 		p.count = int64(e.sessions)
 	}
 	p.delay.mean, p.delay.std = p.delay.mean*c.delayRatio, p.delay.std*c.delayRatio
-	c.needs(c.has("--session-concurrency") && e.sessions == 0 && p.file == "", "--session-concurrency", "--num-sessions", "")
+	c.needs(c.has("--session-concurrency") && e.sessions == 0 && p.file == "", "--session-concurrency",
+		"--num-sessions", "")
 	switch {
 	case l.sessions && e.sessions == 0:
 		p.once = p.once || p.file != ""
@@ -53,7 +56,8 @@ func (c *genai) loads() {
 	if e.window == 0 {
 		c.needless("--stability-percentage", "a number of requests is measured, without windows")
 	}
-	c.needs(l.schedule && p.file == "", "--fixed-schedule", "--input-file payload:FILE", "its rows have the times")
+	c.needs(l.schedule && p.file == "", "--fixed-schedule", "--input-file payload:FILE",
+		"its rows have the times")
 	c.streamed()
 }
 

@@ -89,7 +89,8 @@ func (c *genai) kinds() {
 	case "dynamic_grpc":
 		s.backend, s.endpoint = "grpc", ""
 		c.needs(s.method == "", "--endpoint-type", "--grpc-method", "package.Service/Method")
-		c.needs(c.input == "", "--endpoint-type", "--input-file", "its rows are the messages: no prompts are generated")
+		c.needs(c.input == "", "--endpoint-type", "--input-file",
+			"its rows are the messages: no prompts are generated")
 	default:
 		c.fail(c.arg(c.firstOf("--endpoint-type", "--service-kind")), codeNoEqual,
 			"requests of kind %s have no equal in a plan", kind).Help(map[string]string{
@@ -197,7 +198,8 @@ func (l *llm) readTokenizer(name, revision string) {
 	if name == "" {
 		return
 	}
-	if l.server.tokenizer = tokenizerFile(name, cmp.Or(revision, "main")); l.server.tokenizer == "" && l.has("--tokenizer") {
+	l.server.tokenizer = tokenizerFile(name, cmp.Or(revision, "main"))
+	if l.server.tokenizer == "" && l.has("--tokenizer") {
 		l.remark(option, "%q is not in the cache of Hugging Face here: download its tokenizer.json, "+
 			"and name it as target.tokenizer", name)
 	}

@@ -18,7 +18,8 @@ type sweptAxis struct {
 // usualRange is the range that analyze sweeps without one.
 const usualRange = "1:1024"
 
-// takeRange keeps the range of an axis. A file of settings may have several axes, each with its kind before it.
+// takeRange keeps the range of an axis. A file of settings may have several axes, each with its kind before
+// it.
 func (c *genai) takeRange(g given) {
 	c.sweepRange = g.value
 	if g.inFile() {
@@ -44,7 +45,8 @@ func (c *genai) swept() {
 		switch {
 		case len(a.values) == 0:
 			return // its mistake is reported
-		case byKind[a.kind] || byKind["concurrency"] && a.kind == "request_rate" || byKind["request_rate"] && a.kind == "concurrency":
+		case byKind[a.kind] || byKind["concurrency"] && a.kind == "request_rate" || byKind["request_rate"] &&
+			a.kind == "concurrency":
 			c.wrongValue("--sweep-type", "one sweep says what the load is")
 			return
 		}
@@ -75,7 +77,10 @@ func (c *genai) lineAxis() sweptAxis {
 	case has:
 		a.from.as = "--sweep-type, " + a.from.String()
 	case a.from.option == nil: // analyze alone
-		a.from = given{option: &option{names: []string{"sweep-range"}}, line: c.line, as: "analyze", at: -1, nameAt: -1}
+		a.from = given{
+			option: &option{names: []string{"sweep-range"}}, line: c.line, as: "analyze", at: -1,
+			nameAt: -1,
+		}
 	}
 	return a
 }
@@ -112,7 +117,8 @@ func (c *genai) sweepOver(a sweptAxis) {
 		p.counts, p.count = a.values, int64(a.values[0])
 	case "batch_size":
 		replaces("--batch-size-text")
-		batches := c.server.endpoint == "embeddings" || c.server.endpoint == "rankings" || c.server.endpoint == "infer"
+		batches := c.server.endpoint == "embeddings" || c.server.endpoint == "rankings" ||
+			c.server.endpoint == "infer"
 		if !batches && most(a.values) > 1 {
 			c.clash(true, "--sweep-type", "--endpoint-type "+c.kind, "batches are for embeddings and rankings")
 		}
@@ -152,8 +158,8 @@ func (c *genai) rangeOf(text, kind string, inFile bool) (values []float64) {
 	return values
 }
 
-// sweepsOf returns the settings of `analyze`: for each axis its kind and its range, which have GenAI-Perf's own
-// ends where the file has none.
+// sweepsOf returns the settings of `analyze`: for each axis its kind and its range, which have GenAI-Perf's
+// own ends where the file has none.
 func sweepsOf(analyze *source.Node) (all []setting) {
 	usual := map[string][2]string{
 		"concurrency": {"1", "1024"}, "runtime_batch_size": {"1", "128"}, "request_rate": {"16", "8192"},

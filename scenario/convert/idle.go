@@ -2,10 +2,10 @@ package convert
 
 import "maps"
 
-// reasons holds, for the options of a tool that are not always a line of the plan, why they are none where they
-// were given and no other part of the plan names them. A sentence covers every such case: a value that is the
-// tool's own without the option, and options beside it that leave it without effect. What matters and has no
-// equal is named before, with its own words.
+// reasons holds, for the options of a tool that are not always a line of the plan, why they are none where
+// they were given and no other part of the plan names them. A sentence covers every such case: a value that
+// is the tool's own without the option, and options beside it that leave it without effect. What matters
+// and has no equal is named before, with its own words.
 func reasons(program string) map[string]string {
 	switch program {
 	case "perf_analyzer":
@@ -144,7 +144,7 @@ var vllmReasons = map[string]string{
 	"--max-concurrency":                  "there is no limit without it too",
 	"--num-warmups":                      "0 is no warm-up",
 	"--no-self-timed":                    "it is for --dataset-name timed_trace",
-	"--self-timed":                       "it is for --dataset-name timed_trace, and --no-self-timed goes before it",
+	"--self-timed":                       "it is for --dataset-name timed_trace, without --no-self-timed",
 	"--ramp-up-start-rps":                "it is for --ramp-up-strategy",
 	"--ramp-up-end-rps":                  "it is for --ramp-up-strategy",
 	"--ready-check-timeout-sec":          "0 does not wait: one request is sent before the clock starts",

@@ -42,7 +42,8 @@ type line struct {
 }
 
 func newLine(program string, args []string) *line {
-	l := &line{args: slices.Clone(args), program: program, at: make([]int, len(args)), wide: make([]int, len(args))}
+	l := &line{args: slices.Clone(args), program: program, at: make([]int, len(args)), wide: make([]int,
+		len(args))}
 	l.write()
 	return l
 }
@@ -190,7 +191,8 @@ func (l *line) long(i int) ([]given, int) {
 func (l *line) next(g given) (list []given, next int) {
 	next = g.nameAt + 1
 	if g.maybe {
-		if next < len(l.args) && (strings.EqualFold(l.args[next], "true") || strings.EqualFold(l.args[next], "false")) {
+		isTruth := func(a string) bool { return strings.EqualFold(a, "true") || strings.EqualFold(a, "false") }
+		if next < len(l.args) && isTruth(l.args[next]) {
 			g.at, g.value = next, l.args[next]
 			next++
 		}

@@ -76,7 +76,8 @@ func (n drawn) write(least float64, unit string) string {
 	case least == 0:
 		return fmt.Sprintf("{mean: %s%s, std: %s%s}", plantext.Decimal(n.mean), unit, plantext.Decimal(n.std), unit)
 	}
-	return fmt.Sprintf("{mean: %s%s, std: %s%s, min: %s%s}", plantext.Decimal(n.mean), unit, plantext.Decimal(n.std), unit, plantext.Decimal(least), unit)
+	return fmt.Sprintf("{mean: %s%s, std: %s%s, min: %s%s}", plantext.Decimal(n.mean), unit,
+		plantext.Decimal(n.std), unit, plantext.Decimal(least), unit)
 }
 
 // prompting holds the options of what is sent.
@@ -282,8 +283,8 @@ func (s *modelServer) header(separator string) func(given) {
 	}
 }
 
-// goal takes METRIC:VALUE, several with blanks between them. names has the plan's metric for each of the tool's;
-// "": there is none.
+// goal takes METRIC:VALUE, several with blanks between them. names has the plan's metric for each of the
+// tool's; "": there is none.
 func (l *llm) goal(names map[string]string) func(given) {
 	l.extent.goodput = nil
 	return func(g given) {

@@ -79,7 +79,8 @@ func (d *llmDraft) datasets() {
 }
 
 // generatedOptions are those of generated prompts.
-const generatedOptions = inputOptions + " --num-dataset-entries --prefix-prompt-length --num-prefix-prompts " +
+const generatedOptions = inputOptions +
+	" --num-dataset-entries --prefix-prompt-length --num-prefix-prompts " +
 	"--sequence-distribution --shared-system-prompt-length --user-context-prompt-length --session-turns-mean " +
 	"--session-turns-stddev --session-turn-delay-mean --session-turn-delay-stddev --session-delay-ratio " +
 	imageOptions + " " + audioOptions
@@ -115,7 +116,8 @@ func (d *llmDraft) dataFile() {
 		d.idle("rows are sent at their recorded times, whatever the gaps",
 			"--max-idle-gap-cap-seconds", "--inter-turn-delay-cap-seconds")
 	} else if p.idleCap > 0 {
-		d.Add("  idle_cap: "+seconds(p.idleCap), d.given("--max-idle-gap-cap-seconds --inter-turn-delay-cap-seconds"))
+		d.Add("  idle_cap: "+seconds(p.idleCap),
+			d.given("--max-idle-gap-cap-seconds --inter-turn-delay-cap-seconds"))
 	}
 	if p.sample > 0 && p.sample < 1 {
 		d.Add("  sample: "+plantext.Decimal(p.sample*100)+"%", d.given("--trace-session-sample-ratio"))
@@ -129,7 +131,8 @@ func (d *llmDraft) prompt(indent string, s dataset) {
 	d.Add(indent+"prompts:", d.given("--dataset-name"))
 	indent += "  "
 	if s.count > 0 {
-		d.Add(indent+"count: "+plantext.Count(s.count), d.given("--num-dataset-entries --num-sessions --num-prompts"))
+		d.Add(indent+"count: "+plantext.Count(s.count),
+			d.given("--num-dataset-entries --num-sessions --num-prompts"))
 	}
 	if len(p.pairs) > 0 {
 		d.Add(indent+"lengths:", d.given("--sequence-distribution"))
@@ -155,7 +158,8 @@ func (d *llmDraft) prompt(indent string, s dataset) {
 		d.Add(indent+"exact_output: true", d.given(options))
 	}
 	if p.prefixes > 0 {
-		d.Add(indent+"prefixes: "+plantext.Flow("count: "+plantext.Count(p.prefixes), "tokens: "+plantext.Count(p.prefixTokens)),
+		d.Add(indent+"prefixes: "+plantext.Flow("count: "+plantext.Count(p.prefixes),
+			"tokens: "+plantext.Count(p.prefixTokens)),
 			d.given("--num-prefix-prompts --prefix-prompt-length --random-prefix-len --sonnet-prefix-len "+
 				"--prefix-repetition-num-prefixes --prefix-repetition-prefix-len"))
 	}
@@ -188,11 +192,13 @@ func (d *llmDraft) media(indent string) {
 	p := &d.prompts
 	images, audio := strings.Fields(imageOptions), strings.Fields(audioOptions)
 	if p.images > 0 && p.width.mean > 0 && p.height.mean > 0 {
-		members := []string{"count: " + plantext.Count(p.images), "width: " + p.width.write(1, ""), "height: " + p.height.write(1, "")}
+		members := []string{"count: " + plantext.Count(p.images), "width: " + p.width.write(1, ""), "height: " +
+			p.height.write(1, "")}
 		if p.imageFormat != "" {
 			members = append(members, "format: "+p.imageFormat)
 		}
-		d.Add(indent+"images: "+plantext.Flow(members...), d.because(append(images, "--dataset-name", "--random-mm-bucket-config",
+		d.Add(indent+"images: "+plantext.Flow(members...), d.because(append(images, "--dataset-name",
+			"--random-mm-bucket-config",
 			"--random-mm-base-items-per-request")...))
 	} else {
 		d.idle("without a width and a height there are no images", images...)

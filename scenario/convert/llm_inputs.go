@@ -139,7 +139,11 @@ func (l *llm) metadata(g given) {
 		g.malformed("%s: %q is not NAME=VALUE", g, g.value)
 		return
 	}
-	set(&l.labels, pair{strings.TrimSpace(name), strings.TrimSpace(value)}, func(a, b string) bool { return a == b })
+	set(&l.labels, pair{strings.TrimSpace(name), strings.TrimSpace(value)}, func(a,
+		b string,
+	) bool {
+		return a == b
+	})
 }
 
 // rawJSON is a value as it is written.
@@ -152,7 +156,8 @@ func sortedKeys(row map[string]rawJSON) []string { return slices.Sorted(maps.Key
 // has. False: the folder has none.
 func (l *llm) pairUp(dir string, batch int64) bool {
 	const most = 1000
-	queries, passages := textsOf(filepath.Join(dir, "queries.jsonl")), textsOf(filepath.Join(dir, "passages.jsonl"))
+	queries, passages := textsOf(filepath.Join(dir, "queries.jsonl")), textsOf(filepath.Join(dir,
+		"passages.jsonl"))
 	if len(queries) == 0 || len(passages) == 0 {
 		return false
 	}

@@ -23,7 +23,8 @@ func (d *llmDraft) stage() {
 	}
 	d.mix()
 	if l := &d.load; l.cancelled > 0 {
-		d.Add("    cancel: "+plantext.Flow("ratio: "+plantext.Decimal(l.cancelled)+"%", "after: "+plantext.Milliseconds(int64(l.after*1000))),
+		d.Add("    cancel: "+plantext.Flow("ratio: "+plantext.Decimal(l.cancelled)+"%",
+			"after: "+plantext.Milliseconds(int64(l.after*1000))),
 			d.given("--request-cancellation-rate --request-cancellation-delay"))
 	}
 	if g := strictest(d.extent.goodput); len(g) > 0 {
@@ -84,7 +85,8 @@ func (d *llmDraft) control() {
 			d.given("--reset-kv-cache --reset-kv-cache-path --server-profiler --server-profiler-start-path --profile"))
 	}
 	if s.profiler != "" {
-		d.Add("    after: [{call: "+plantext.Scalar("POST "+s.profilerStop)+"}]", d.given("--server-profiler --profile --server-profiler-stop-path"))
+		d.Add("    after: [{call: "+plantext.Scalar("POST "+s.profilerStop)+"}]",
+			d.given("--server-profiler --profile --server-profiler-stop-path"))
 	}
 }
 
@@ -119,7 +121,8 @@ func (d *llmDraft) write() {
 			why += ": sessions at the same time"
 		}
 		if l.ramp > 0 {
-			d.Add(fmt.Sprintf("      concurrency: {ramp: [{to: %s, over: %s}]}", plantext.Decimal(l.concurrency[0]), seconds(l.ramp)),
+			d.Add(fmt.Sprintf("      concurrency: {ramp: [{to: %s, over: %s}]}", plantext.Decimal(l.concurrency[0]),
+				seconds(l.ramp)),
 				d.given(concurrencyOptions+" --concurrency-ramp-duration"))
 			return
 		}
@@ -144,7 +147,8 @@ func (d *llmDraft) rate() {
 			d.Add("          - "+plantext.Flow(members...), "")
 		}
 	case l.ramp > 0:
-		d.Add(fmt.Sprintf("      rate: {ramp: [{to: %s/s, over: %s}]}", plantext.Decimal(l.rates[0]), seconds(l.ramp)),
+		d.Add(fmt.Sprintf("      rate: {ramp: [{to: %s/s, over: %s}]}", plantext.Decimal(l.rates[0]),
+			seconds(l.ramp)),
 			d.given(rateOptions+" --request-rate-ramp-duration"))
 	default:
 		d.Add("      rate: "+levels(l.rates, "/s"), d.given(rateOptions+" --session-request-rate"))
@@ -155,7 +159,8 @@ func (d *llmDraft) rate() {
 	arrivals := "--arrival-pattern --arrival-smoothness --burstiness --request-distribution"
 	switch {
 	case l.cv > 0:
-		d.Add("      arrivals: {cv: "+plantext.Decimal(math.Round(l.cv*1e4)/1e4)+"}", d.given(arrivals)+": 1 / √ of it")
+		d.Add("      arrivals: {cv: "+plantext.Decimal(math.Round(l.cv*1e4)/1e4)+"}",
+			d.given(arrivals)+": 1 / √ of it")
 	case l.arrivals == "poisson":
 		d.Add("      arrivals: poisson", d.given(arrivals))
 	}
@@ -196,7 +201,8 @@ func (d *llmDraft) span() {
 	case e.warmupTime > 0:
 		d.Add("    warmup: "+seconds(e.warmupTime), d.given("--warmup-duration"))
 	case e.warmup > 0:
-		d.Add("    warmup: "+plantext.Decimal(e.warmup)+" requests", d.given("--warmup-request-count --num-warmups"))
+		d.Add("    warmup: "+plantext.Decimal(e.warmup)+" requests",
+			d.given("--warmup-request-count --num-warmups"))
 	case e.warmupSessions > 0:
 		d.Add("    warmup: "+plantext.Decimal(e.warmupSessions)+" sessions", d.given("--num-warmup-sessions"))
 	}

@@ -27,7 +27,8 @@ const (
 	inputOptions       = "--synthetic-input-tokens-mean --synthetic-input-tokens-stddev --input-len " +
 		"--random-input-len --random-range-ratio --sonnet-input-len --prefix-repetition-suffix-len"
 	outputOptions = "--output-tokens-mean --output-tokens-stddev --output-len --random-output-len " +
-		"--sharegpt-output-len --custom-output-len --sonnet-output-len --prefix-repetition-output-len --hf-output-len"
+		"--sharegpt-output-len --custom-output-len --sonnet-output-len " +
+		"--prefix-repetition-output-len --hf-output-len"
 )
 
 // given returns those of the options, which blanks separate, that were given, as a comment.
@@ -138,12 +139,15 @@ func (d *llmDraft) target(indent, url string) {
 		if s.match != "" {
 			members = append(members, fmt.Sprintf("match: [%q]", s.match))
 		}
-		d.Add(indent+"metrics: "+plantext.Flow(members...), d.given("--server-metrics-url --server-metrics --gpu-telemetry"))
+		d.Add(indent+"metrics: "+plantext.Flow(members...),
+			d.given("--server-metrics-url --server-metrics --gpu-telemetry"))
 	}
 }
 
-const parameterOptions = "--extra-inputs --extra-body --temperature --top-p --top-k --min-p --frequency-penalty " +
-	"--presence-penalty --repetition-penalty --logprobs --ignore-eos --use-legacy-max-tokens --best-of --use-beam-search"
+const parameterOptions = "--extra-inputs --extra-body --temperature --top-p --top-k --min-p " +
+	"--frequency-penalty --presence-penalty --repetition-penalty --logprobs --ignore-eos " +
+	"--use-legacy-max-tokens " +
+	"--best-of --use-beam-search"
 
 // wire writes connections, headers and times of the target.
 func (d *llmDraft) wire(indent string) {

@@ -27,9 +27,9 @@ func (r *reader) places() map[string]place {
 
 var optionWord = regexp.MustCompile(`(?:^|[ ,(])(-{1,2}[A-Za-z][A-Za-z0-9-]*)`)
 
-// Mistakes returns the errors of the plan as mistakes of the command line: each at the option that the comment
-// of its line names, or that of the block around it. An error of a line without an option is one of the whole
-// command line. Files that are missing here are none: the plan may be run elsewhere.
+// Mistakes returns the errors of the plan as mistakes of the command line: each at the option that the
+// comment of its line names, or that of the block around it. An error of a line without an option is one of
+// the whole command line. Files that are missing here are none: the plan may be run elsewhere.
 func (c Converted) Mistakes(plan source.Diagnostics) (all source.Diagnostics) {
 	lines := strings.Split(c.Plan, "\n")
 	for _, d := range plan {
@@ -47,8 +47,8 @@ func (c Converted) Mistakes(plan source.Diagnostics) (all source.Diagnostics) {
 	return all.Sorted()
 }
 
-// blamed returns the option of a mistake; "": unknown. Of several options of a line it is the one with the value
-// that the mistake marks.
+// blamed returns the option of a mistake; "": unknown. Of several options of a line it is the one with the
+// value that the mistake marks.
 func (c Converted) blamed(lines []string, d source.Diagnostic) (option string, at place) {
 	if d.Pos.Line < 1 || d.Pos.Line > len(lines) {
 		return "", at

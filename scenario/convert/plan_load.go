@@ -178,7 +178,8 @@ func writeMemory(d *draft) {
 		}
 		d.idle("the server is given as much memory as its outputs take", outputSize)
 	case d.has(outputSize) && d.data.outputSize > 0:
-		d.Add("    shared_memory: "+plantext.Flow("kind: "+memory, "output_size: "+plantext.Count(d.data.outputSize)+"B"),
+		d.Add("    shared_memory: "+plantext.Flow("kind: "+memory,
+			"output_size: "+plantext.Count(d.data.outputSize)+"B"),
 			"--shared-memory, --output-shared-memory-size")
 	default:
 		d.Add("    shared_memory: "+memory, "--shared-memory")

@@ -20,7 +20,8 @@ func writeTarget(d *draft) {
 	d.Add("target:", "")
 	d.Add("  backend: "+cmp.Or(backend, t.kind), d.because("--service-kind"))
 	if t.inProcess() {
-		d.Add("  inprocess: "+plantext.Flow("server_dir: "+d.path(t.serverDir), "repository: "+d.path(t.repository)),
+		d.Add("  inprocess: "+plantext.Flow("server_dir: "+d.path(t.serverDir),
+			"repository: "+d.path(t.repository)),
 			"--triton-server-directory, --model-repository")
 		d.idle(noNetwork, "-u")
 	} else {

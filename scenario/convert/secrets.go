@@ -66,7 +66,10 @@ func (r *reader) takeLogin(g given) given {
 				g.String(), "the user of its URL is left out: a plan reads such addresses without one",
 			})
 		case r.login != "" && r.login != mark:
-			r.left = append(r.left, note{g.String(), "servers with users of their own: that of the first is sent to each"})
+			r.left = append(r.left, note{
+				g.String(),
+				"servers with users of their own: that of the first is sent to each",
+			})
 		default:
 			r.login = mark
 		}

@@ -62,7 +62,10 @@ func (l *llm) settle(list []given, settings func(*source.Node) []setting) []give
 // setting appends the arguments that a setting stands for.
 func (l *llm) setting(s setting) {
 	if s.option == "" {
-		l.notes = append(l.notes, note{s.path, "this setting of the file has no equal in a plan, or is none of its tool"})
+		l.notes = append(l.notes, note{
+			s.path,
+			"this setting of the file has no equal in a plan, or is none of its tool",
+		})
 		return
 	}
 	if s.node.Kind == source.Scalar && strings.Contains(s.node.Text, "{{") {
@@ -168,7 +171,8 @@ func genaiSettings(root *source.Node) []setting {
 	wanted := map[string]string{
 		"model_name": "--model", "model_names": "--model", "analyze": "-",
 		"endpoint.model_selection_strategy": "--model-selection-strategy",
-		"endpoint.backend":                  "--backend", "endpoint.custom": "--endpoint", "endpoint.type": "--endpoint-type",
+		"endpoint.backend":                  "--backend", "endpoint.custom": "--endpoint",
+		"endpoint.type":      "--endpoint-type",
 		"endpoint.streaming": "--streaming", "endpoint.server_metrics_urls": "--server-metrics-url",
 		"endpoint.server_metrics_url": "--server-metrics-url", "endpoint.url": "--url",
 		"endpoint.grpc_method": "--grpc-method", "endpoint.service_kind": "--service-kind",
@@ -195,15 +199,18 @@ func genaiSettings(root *source.Node) []setting {
 		"input.output_tokens.stddev":        "--output-tokens-stddev",
 		"input.synthetic_tokens.mean":       "--synthetic-input-tokens-mean",
 		"input.synthetic_tokens.stddev":     "--synthetic-input-tokens-stddev",
-		"input.prefix_prompt.num":           "--num-prefix-prompts", "input.prefix_prompt.length": "--prefix-prompt-length",
-		"input.sessions.num": "--num-sessions", "input.sessions.turns.mean": "--session-turns-mean",
-		"input.sessions.turns.stddev": "--session-turns-stddev", "input.sessions.turn_delay.mean": "--session-turn-delay-mean",
+		"input.prefix_prompt.num":           "--num-prefix-prompts",
+		"input.prefix_prompt.length":        "--prefix-prompt-length",
+		"input.sessions.num":                "--num-sessions", "input.sessions.turns.mean": "--session-turns-mean",
+		"input.sessions.turns.stddev":      "--session-turns-stddev",
+		"input.sessions.turn_delay.mean":   "--session-turn-delay-mean",
 		"input.sessions.turn_delay.ratio":  "--session-delay-ratio",
 		"input.sessions.turn_delay.stddev": "--session-turn-delay-stddev",
 		"output.artifact_directory":        "--artifact-dir", "output.checkpoint_directory": "--checkpoint-dir",
 		"output.profile_export_file": "--profile-export-file", "output.generate_plots": "--generate-plots",
 		"output.enable_checkpointing": "--enable-checkpointing", "tokenizer.name": "--tokenizer",
-		"tokenizer.revision": "--tokenizer-revision", "tokenizer.trust_remote_code": "--tokenizer-trust-remote-code",
+		"tokenizer.revision":          "--tokenizer-revision",
+		"tokenizer.trust_remote_code": "--tokenizer-trust-remote-code",
 	}
 	interval := false
 	if mode := root.At("/perf_analyzer/measurement/mode"); mode != nil {

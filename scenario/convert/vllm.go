@@ -65,7 +65,10 @@ func (c *vllm) serverTable() []section {
 			{"--insecure", "target.tls.verify", flag(&s.insecure)},
 			{"--ready-check-timeout-sec S", "target.ready", real(&s.ready, 0, 0)},
 			{"--profile", "before and after: [{call: …}]", flag(&c.profile)},
-			{"--tokenizer NAME|PATH", "target.tokenizer: a tokenizer.json, here or in the cache of Hugging Face", text(&c.tokenizer)},
+			{
+				"--tokenizer NAME|PATH", "target.tokenizer: a tokenizer.json, here or in the cache of Hugging Face",
+				text(&c.tokenizer),
+			},
 			{"--tokenizer-mode MODE", "nothing: the file says what it is", ignore},
 			{"--trust-remote-code", "nothing: a plan runs no code of a tokenizer", ignore},
 			{"--skip-tokenizer-init", "nothing: the server's usage counts", flag(&c.noTokenizer)},
@@ -73,7 +76,11 @@ func (c *vllm) serverTable() []section {
 		}},
 		{"Requests", []row{
 			{"--extra-body, --extra-request-body JSON", "target.parameters", c.extra},
-			{"--chat-template-kwargs JSON", "no equal: prompts are not rendered by the client; in rows: chat_template_kwargs", ignore},
+			{
+				"--chat-template-kwargs JSON",
+				"no equal: prompts are not rendered by the client; in rows: chat_template_kwargs",
+				ignore,
+			},
 			{"--temperature V", "target.parameters.temperature", c.field("temperature")},
 			{"--top-p V", "target.parameters.top_p", c.field("top_p")},
 			{"--top-k V", "target.parameters.top_k", c.field("top_k")},
@@ -95,7 +102,10 @@ func (c *vllm) serverTable() []section {
 			{"--output-len N", "data.prompts.output_tokens", integral(&c.outputLen, 0, 1)},
 			{"--random-input-len N", "data.prompts.input_tokens", integral(&c.randomIn, 1024, 1)},
 			{"--random-output-len N", "data.prompts.output_tokens", integral(&c.randomOut, 128, 1)},
-			{"--random-range-ratio R", "data.prompts.input_tokens and output_tokens: min, max", real(&c.randomRange, 0, 0)},
+			{
+				"--random-range-ratio R", "data.prompts.input_tokens and output_tokens: min, max",
+				real(&c.randomRange, 0, 0),
+			},
 			{"--random-prefix-len N", "data.prompts.prefixes", integral(&c.randomPref, 0, 0)},
 			{"--random-batch-size N", "batch", whole(&p.batch, 1, 1)},
 			{"--no-reranker", "no equal: rankings are asked for by their own endpoint", ignore},
@@ -136,11 +146,17 @@ func (c *vllm) workTable() []section {
 		{"Load", []row{
 			{"--request-rate R|inf", "load.rate; inf: load.concurrency", text(&c.rate)},
 			{"--burstiness B", "load.arrivals: poisson, or cv: 1 / √B", real(&c.burstiness, 1, 0)},
-			{"--max-concurrency N", "load.concurrency, or load.max_in_flight of a rate", integral(&c.maxConcurrency, 0, 1)},
+			{
+				"--max-concurrency N", "load.concurrency, or load.max_in_flight of a rate",
+				integral(&c.maxConcurrency, 0, 1),
+			},
 			{"--ramp-up-strategy linear|exponential", "load.rate.ramp", word(&c.strategy, "")},
 			{"--ramp-up-start-rps R", "load.rate.ramp", real(&c.startRPS, 0, 0)},
 			{"--ramp-up-end-rps R", "load.rate.ramp", real(&c.endRPS, 0, 0)},
-			{"--probe-request-rate R", "no equal: write a stage of short requests beside, under `parallel`", real(&c.probeRate, 0, 0)},
+			{
+				"--probe-request-rate R", "no equal: write a stage of short requests beside, under `parallel`",
+				real(&c.probeRate, 0, 0),
+			},
 			{"--num-warmups N", "warmup: N requests", integral(&c.extent.warmup, 0, 0)},
 			{"--self-timed", "load.schedule", flag(&c.selfTimed)},
 			{"--no-self-timed", "another load", flag(&c.noSelfTimed)},

@@ -46,8 +46,8 @@ func VLLMUsage() string { return usageOf(newVLLM(newReader(Options{}, "", nil)).
 func newVLLM(r *reader) *vllm {
 	c := &vllm{llm: newLLM(r)}
 	r.joined, r.secrets.Reserved = true, keyVariable
-	r.asked = strings.Fields("--backend --endpoint --dataset-name --dataset-path --request-rate --max-concurrency " +
-		"--model --ramp-up-strategy --base-url")
+	r.asked = strings.Fields("--backend --endpoint --dataset-name --dataset-path --request-rate " +
+		"--max-concurrency --model --ramp-up-strategy --base-url")
 	r.options = optionsOf(c.table())
 	return c
 }
@@ -130,7 +130,8 @@ func (c *vllm) kinds() {
 	case "tensorrt-llm":
 		s.backend, s.endpoint = "triton", "generate"
 	default:
-		all := strings.Fields("openai openai-chat vllm openai-embeddings vllm-pooling vllm-rerank tensorrt-llm lmdeploy sglang")
+		all := strings.Fields("openai openai-chat vllm openai-embeddings vllm-pooling vllm-rerank " +
+			"tensorrt-llm lmdeploy sglang")
 		c.fail(c.arg("--backend"), codeNoEqual, "requests of kind %s have no equal in a plan", backend).
 			Among(source.Nearest(backend, all), all)
 	}
@@ -139,7 +140,8 @@ func (c *vllm) kinds() {
 // address finds the URL and the path.
 func (c *vllm) address() {
 	s := &c.server
-	s.urls = []string{cmp.Or(c.baseURL, "http://"+net.JoinHostPort(cmp.Or(c.host, "127.0.0.1"), plantext.Count(c.port)))}
+	local := "http://" + net.JoinHostPort(cmp.Or(c.host, "127.0.0.1"), plantext.Count(c.port))
+	s.urls = []string{cmp.Or(c.baseURL, local)}
 	if !strings.Contains(s.urls[0], "://") {
 		s.urls[0] = "http://" + s.urls[0]
 	}
@@ -206,7 +208,8 @@ func (c *vllm) data() {
 		c.rows("mooncake", 0)
 		c.load.schedule, p.once = !c.noSelfTimed, true
 	default:
-		c.remark(c.alsoGiven("--dataset-name", "--dataset-path"), "%s is not downloaded: the plan has generated prompts in its place", name)
+		c.remark(c.alsoGiven("--dataset-name", "--dataset-path"),
+			"%s is not downloaded: the plan has generated prompts in its place", name)
 		p.input, p.output = fixed(in), fixed(cmp.Or(c.hfOut, out))
 	}
 	if c.server.endpoint == "embeddings" || c.server.endpoint == "rankings" {
@@ -288,8 +291,8 @@ func (c *vllm) loads() {
 }
 
 // rampUp takes a rate that rises with each request: from one to the next by as much, or by the same factor. A
-// plan's ramp rises with time, so it has steps of the same factor, each as long as the tool takes to get there:
-// the whole takes as long, and sends as many.
+// plan's ramp rises with time, so it has steps of the same factor, each as long as the tool takes to get
+// there: the whole takes as long, and sends as many.
 func (c *vllm) rampUp() {
 	const pieces = 16
 	l := &c.load

@@ -31,8 +31,8 @@ func analyzerMetric(name string) (metric string, large, ok bool) {
 	return "", false, false
 }
 
-// best writes the objective and the constraints of a model. A node is no best one of a stage that has no other:
-// its constraints are assertions.
+// best writes the objective and the constraints of a model. A node is no best one of a stage that has no
+// other: its constraints are assertions.
 func (a *analyzer) best(m analyzedModel, many bool, add func(text, comment string)) {
 	where := a.constraints(m)
 	if !many {

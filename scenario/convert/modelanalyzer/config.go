@@ -53,16 +53,19 @@ func (a *analyzer) configuration(m analyzedModel, s *sweep) {
 		return
 	}
 	var sizes, counts []string
-	least, most := a.limit("run_config_search_min_model_batch_size", 1), a.limit("run_config_search_max_model_batch_size", 128)
+	least, most := a.limit("run_config_search_min_model_batch_size", 1),
+		a.limit("run_config_search_max_model_batch_size", 128)
 	for n := least; n <= most; n *= 2 {
 		sizes = append(sizes, plantext.Count(n))
 	}
-	least, most = a.limit("run_config_search_min_instance_count", 1), a.limit("run_config_search_max_instance_count", 5)
+	least, most = a.limit("run_config_search_min_instance_count", 1),
+		a.limit("run_config_search_max_instance_count", 5)
 	for n := least; n <= most; n++ {
 		counts = append(counts, plantext.Count(n))
 	}
 	if len(sizes) == 0 || len(counts) == 0 || len(sizes)*len(counts) > 256 {
-		a.fail(a.root, "the search of %q has %d configurations: a plan has 1 to 256", m.name, len(sizes)*len(counts))
+		a.fail(a.root, "the search of %q has %d configurations: a plan has 1 to 256", m.name,
+			len(sizes)*len(counts))
 		return
 	}
 	s.config = []string{"max_batch_size: " + s.axis("max_batch_size", sizes)}
@@ -70,7 +73,8 @@ func (a *analyzer) configuration(m analyzedModel, s *sweep) {
 	if onlyCPU != nil && onlyCPU.Text == "true" {
 		kind = ", kind: KIND_CPU"
 	}
-	s.config = append(s.config, "instance_group: [{count: "+s.axis("instances", counts)+kind+"}]", "dynamic_batching: true")
+	s.config = append(s.config, "instance_group: [{count: "+s.axis("instances", counts)+kind+"}]",
+		"dynamic_batching: true")
 }
 
 // limit returns a bound of the search.
@@ -91,8 +95,8 @@ func (a *analyzer) limit(key string, usual int64) int64 {
 // has a list.
 func (a *analyzer) fields(n *source.Node, s *sweep, inside string) (lines []string) {
 	for _, e := range n.Entries {
-		if inside == "" && !slices.Contains(strings.Fields("max_batch_size instance_group dynamic_batching response_cache "+
-			"parameters optimization sequence_batching version_policy"), e.Key) {
+		if inside == "" && !slices.Contains(strings.Fields("max_batch_size instance_group dynamic_batching "+
+			"response_cache parameters optimization sequence_batching version_policy"), e.Key) {
 			a.warn(e.Value, "`%s` cannot be set by a plan", e.Key)
 			continue
 		}
@@ -110,8 +114,9 @@ func (a *analyzer) fields(n *source.Node, s *sweep, inside string) (lines []stri
 	return lines
 }
 
-// wholeValues returns the first of several values of a field of the configuration that are no scalars, where n is a
-// list of these: of maps, or of lists for instance_group, which is one. An axis has no such values.
+// wholeValues returns the first of several values of a field of the configuration that are no scalars,
+// where n is a list of these: of maps, or of lists for instance_group, which is one. An axis has no such
+// values.
 func (a *analyzer) wholeValues(key string, n *source.Node, top bool) *source.Node {
 	kind := source.Map
 	if key == "instance_group" {
@@ -126,7 +131,8 @@ func (a *analyzer) wholeValues(key string, n *source.Node, top bool) *source.Nod
 	return n.Items[0]
 }
 
-// value writes one value of a configuration in flow style; top: it is that of a field of the configuration itself.
+// value writes one value of a configuration in flow style; top: it is that of a field of the configuration
+// itself.
 func (a *analyzer) value(key string, n *source.Node, s *sweep, top bool) string {
 	switch n.Kind {
 	case source.Map:
@@ -173,7 +179,8 @@ func (a *analyzer) parameters(n *source.Node, s *sweep) string {
 		}
 		text := a.value(e.Key, v, s, false)
 		if v.Kind == source.Scalar {
-			text = strconv.Quote(plantext.Escaped(strings.ToValidUTF8(v.Text, "\ufffd"))) // a number too is a text here
+			// a number too is a text here
+			text = strconv.Quote(plantext.Escaped(strings.ToValidUTF8(v.Text, "\ufffd")))
 		}
 		list = append(list, plantext.Scalar(e.Key)+": "+text)
 	}

@@ -79,8 +79,10 @@ func (a *analyzer) load(m analyzedModel, add func(text, comment string)) (many b
 		add("load: {concurrency: 1}", "")
 		return false
 	}
-	from, to := a.limit("run_config_search_min_concurrency", 1), a.limit("run_config_search_max_concurrency", 1024)
-	add(fmt.Sprintf("load: {concurrency: {levels: {from: %d, to: %d, factor: 2}}}", from, max(from, to)), "as it searches")
+	from, to := a.limit("run_config_search_min_concurrency", 1), a.limit("run_config_search_max_concurrency",
+		1024)
+	add(fmt.Sprintf("load: {concurrency: {levels: {from: %d, to: %d, factor: 2}}}", from, max(from, to)),
+		"as it searches")
 	return to > from
 }
 

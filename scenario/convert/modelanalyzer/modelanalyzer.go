@@ -1,6 +1,6 @@
-// Package modelanalyzer turns a configuration of Triton's Model Analyzer into a plan: each model becomes a stage, what
-// it sweeps axes and levels, its objective `best`, its constraints `where`. Sources: config.md and
-// model_config_search of Model Analyzer's documentation.
+// Package modelanalyzer turns a configuration of Triton's Model Analyzer into a plan: each model becomes a
+// stage, what it sweeps axes and levels, its objective `best`, its constraints `where`. Sources: config.md
+// and model_config_search of Model Analyzer's documentation.
 //
 // It is not: a reader of command lines, or of plans (the caller validates the text).
 package modelanalyzer
@@ -65,15 +65,17 @@ func Convert(file string, data []byte) (out Plan, diags source.Diagnostics) {
 }
 
 // mayHoldSecret matches the lines of a file that are not shown.
-var mayHoldSecret = regexp.MustCompile(`(?i)(authorization|token|key|secret|password)["']?\s*[:=]|://[^/\s]*@|\w:[^/\s]*@`)
+var mayHoldSecret = regexp.MustCompile(`(?i)` +
+	`(authorization|token|key|secret|password)["']?\s*[:=]|://[^/\s]*@|\w:[^/\s]*@`)
 
 // Keys that have an equal, or need none: those of the whole configuration, and those of one model.
 var (
 	rootKeys = strings.Fields("profile_models objectives constraints batch_sizes concurrency request_rate " +
 		"triton_launch_mode triton_http_endpoint triton_grpc_endpoint client_protocol perf_analyzer_flags " +
 		"latency_budget min_throughput run_config_search_disable run_config_search_max_concurrency " +
-		"run_config_search_min_concurrency run_config_search_max_instance_count run_config_search_min_instance_count " +
-		"run_config_search_max_model_batch_size run_config_search_min_model_batch_size model_repository")
+		"run_config_search_min_concurrency run_config_search_max_instance_count " +
+		"run_config_search_min_instance_count run_config_search_max_model_batch_size " +
+		"run_config_search_min_model_batch_size model_repository")
 	modelKeys = strings.Fields("objectives constraints batch_sizes concurrency request_rate parameters " +
 		"model_config_parameters cpu_only perf_analyzer_flags")
 	parameterKeys = strings.Fields("batch_sizes concurrency request_rate")
@@ -108,7 +110,8 @@ func (a *analyzer) convert() {
 	a.varsAt = len(a.Lines)
 	a.Add("targets:", "")
 	for _, m := range models {
-		members := []string{"backend: triton", "url: " + strconv.Quote(plantext.Escaped(url)), "model: " + plantext.Scalar(m.name)}
+		members := []string{"backend: triton", "url: " + strconv.Quote(plantext.Escaped(url)), "model: " +
+			plantext.Scalar(m.name)}
 		if headers := a.headers(m); len(headers) > 0 {
 			members = append(members, "headers: "+plantext.Flow(headers...))
 		}

@@ -1,4 +1,5 @@
-// Package plantext writes the text of a plan: lines with aligned comments, and values as YAML reads them back.
+// Package plantext writes the text of a plan: lines with aligned comments, and values as YAML reads them
+// back.
 //
 // It is not: a reader of plans, and knows none of their keys.
 package plantext

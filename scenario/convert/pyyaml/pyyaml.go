@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Parse reads a file. True and FALSE are truths, which a plan refuses as they are not read the same everywhere. A nil
-// node comes with a mistake.
+// Parse reads a file. True and FALSE are truths, which a plan refuses as they are not read the same
+// everywhere. A nil node comes with a mistake.
 func Parse(file string, data []byte) (*source.Node, source.Diagnostics) {
 	root, all := source.Parse(file, data)
 	if root == nil {
@@ -27,7 +27,8 @@ func Parse(file string, data []byte) (*source.Node, source.Diagnostics) {
 	}
 	var walk func(n *source.Node)
 	walk = func(n *source.Node) {
-		if lower := strings.ToLower(n.Text); truths[n.Pos] && n.Kind == source.Scalar && (lower == "true" || lower == "false") {
+		lower := strings.ToLower(n.Text)
+		if truths[n.Pos] && n.Kind == source.Scalar && (lower == "true" || lower == "false") {
 			delete(truths, n.Pos)
 			n.Text, n.Tag = lower, "!!bool"
 		}

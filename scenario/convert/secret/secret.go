@@ -1,5 +1,5 @@
-// Package secret finds secrets in what is given to the tools of this folder's parent, and keeps them out of plans: a
-// secret becomes a variable of the plan, which reads it from the environment.
+// Package secret finds secrets in what is given to the tools of this folder's parent, and keeps them out of
+// plans: a secret becomes a variable of the plan, which reads it from the environment.
 //
 //	text  →  Found      headers, API keys, fields of requests, users and keys of URLs
 //	List  →  Hide       marks in the place of what was found: no other code sees a secret
@@ -52,8 +52,8 @@ func (l *List) Shown(text string) string {
 	return text
 }
 
-// Place puts the variables of the secrets that a plan uses into it, after those of its own, before line at. It
-// returns these secrets.
+// Place puts the variables of the secrets that a plan uses into it, after those of its own, before line at.
+// It returns these secrets.
 func (l *List) Place(p *plantext.Page, at int, own []plantext.Line) (used []Secret) {
 	vars := slices.Clone(own)
 	for _, s := range l.All {
@@ -72,7 +72,8 @@ func (l *List) Place(p *plantext.Page, at int, own []plantext.Line) (used []Secr
 		}
 	}
 	if len(vars) > 0 {
-		p.Lines = slices.Insert(p.Lines, at, slices.Concat([]plantext.Line{{Text: "vars:"}}, vars, []plantext.Line{{}})...)
+		p.Lines = slices.Insert(p.Lines, at, slices.Concat([]plantext.Line{{Text: "vars:"}}, vars,
+			[]plantext.Line{{}})...)
 	}
 	return used
 }

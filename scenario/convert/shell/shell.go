@@ -144,8 +144,8 @@ func Quote(arg string) string {
 
 var variable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}]*\}|([A-Za-z_][A-Za-z0-9_]*))`)
 
-// Variable returns the first variable in a text that no shell has expanded, as it is written, and its name; "": there
-// is none.
+// Variable returns the first variable in a text that no shell has expanded, as it is written, and its name;
+// "": there is none.
 func Variable(text string) (written, name string) {
 	found := variable.FindStringSubmatch(text)
 	if found == nil {
