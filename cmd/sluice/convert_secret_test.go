@@ -18,7 +18,7 @@ func TestConvertKeepsSecrets(t *testing.T) {
 	dir := t.TempDir()
 	writeLineFiles(t, dir)
 	url := server.HTTPURL()
-	all := ""
+	var all []string
 	for tool, line := range map[string]string{
 		"aiperf":     "-m chat --url " + url + " --request-count 4 --isl 8 --osl 2 --artifact-dir a --api-key " + key,
 		"genai-perf": "-m chat -u " + url + " --endpoint-type chat --request-count 4 --isl 8 --osl 2 --artifact-dir g -- -H Authorization:Bearer@" + key,
@@ -41,12 +41,12 @@ func TestConvertKeepsSecrets(t *testing.T) {
 		if !strings.Contains(printed, "the plan reads this secret from the environment: set "+variable) {
 			t.Errorf("%s: %s is not named\n%s", tool, variable, printed)
 		}
-		all += printed + sluiceIn(t, dir, verdict.CodePlan, "validate", plan)
+		all = append(all, printed, sluiceIn(t, dir, verdict.CodePlan, "validate", plan))
 		t.Setenv(variable, key)
-		all += sluiceIn(t, dir, 0, "validate", plan)
+		all = append(all, sluiceIn(t, dir, 0, "validate", plan))
 		_ = os.Unsetenv(variable)
 	}
-	if strings.Contains(all, key) {
+	if strings.Contains(strings.Join(all, "\n"), key) {
 		t.Errorf("the output holds the secret\n%s", all)
 	}
 	files := 0

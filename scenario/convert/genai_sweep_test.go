@@ -55,10 +55,12 @@ func TestGenAISweeps(t *testing.T) {
 		"config -f sweep0.yaml --sweep-list 3,5 --sweep-range 1:2 --sweep-type concurrency": {"concurrency: [3, 5]"},
 	} {
 		out, diags := convert.GenAIPerf(convert.Options{Args: strings.Fields(line)})
-		got := out.Plan
+		var shown strings.Builder
+		shown.WriteString(out.Plan)
 		for _, d := range diags {
-			got += fmt.Sprintf("%s: %s\n", d.Severity, d.Summary)
+			fmt.Fprintf(&shown, "%s: %s\n", d.Severity, d.Summary)
 		}
+		got := shown.String()
 		for _, text := range want {
 			if !strings.Contains(got, text) {
 				t.Errorf("%s: %q is not in\n%s", line, text, got)

@@ -103,13 +103,13 @@ func (r *reader) arg(name string) int {
 
 // alsoGiven returns the names of an option and of those beside it that were given.
 func (r *reader) alsoGiven(option string, beside ...string) string {
-	names := r.spoken(option)
+	names := []string{r.spoken(option)}
 	for _, o := range beside {
 		if r.has(o) {
-			names += ", " + r.spoken(o)
+			names = append(names, r.spoken(o))
 		}
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 // because returns those of the options that were given, as a comment.

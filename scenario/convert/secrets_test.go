@@ -59,10 +59,11 @@ func TestSecrets(t *testing.T) {
 	writeFile(t, "secret_vllm.yaml", "model: m\nheader: [\"Authorization=Bearer "+hush+"\"]\n")
 	for _, l := range secretLines {
 		out, diags := llmTool(l.args[0]).Convert(convert.Options{Args: l.args})
-		shown := out.Plan + out.Line
+		all := []string{out.Plan, out.Line}
 		for _, d := range diags {
-			shown += "\n" + d.Summary + "\n" + d.Detail + "\n" + strings.Join(d.Allowed, " ")
+			all = append(all, d.Summary, d.Detail, strings.Join(d.Allowed, " "))
 		}
+		shown := strings.Join(all, "\n")
 		if strings.Contains(shown, hush) || strings.ContainsAny(shown, "⟦⟧") {
 			t.Errorf("%q: the secret is shown\n%s", l.args, shown)
 		}

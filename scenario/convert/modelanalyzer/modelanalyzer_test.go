@@ -139,14 +139,15 @@ func TestSecrets(t *testing.T) {
 		"profile_models: [a]\nperf_analyzer_flags: {H: \"Authorization: Bearer " + hush + "\", header: \"a-token: " + hush + "\"}": `"Bearer ${token}"`,
 	} {
 		out, diags := modelanalyzer.Convert("config.yaml", []byte(config))
-		shown := out.Text
+		all := []string{out.Text}
 		lines := strings.Split(config, "\n")
 		for _, d := range diags {
-			shown += d.Summary + d.Detail
+			all = append(all, d.Summary, d.Detail)
 			if !d.Hidden {
-				shown += lines[d.Pos.Line-1]
+				all = append(all, lines[d.Pos.Line-1])
 			}
 		}
+		shown := strings.Join(all, "\n")
 		if strings.Contains(shown, hush) || !strings.Contains(out.Text, want) {
 			t.Errorf("%s: %v\n%s", config, diags, shown)
 		}

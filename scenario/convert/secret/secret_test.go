@@ -1,6 +1,7 @@
 package secret_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/scenario/convert/plantext"
@@ -62,11 +63,12 @@ func TestNames(t *testing.T) {
 	for _, text := range []string{"Authorization: Bearer a", "authorization: Bearer b", "AUTHORIZATION: Basic a", "api-key: c"} {
 		l.Hide(text, "-H", secret.InHeader(text))
 	}
-	names := ""
+	var list []string
 	for _, s := range l.All {
-		names += s.Name + "=" + s.Env + " "
+		list = append(list, s.Name+"="+s.Env)
 	}
-	if want := "token=SERVER_TOKEN token2=SERVER_TOKEN_2 api_key2=API_KEY_2 "; names != want {
+	names := strings.Join(list, " ")
+	if want := "token=SERVER_TOKEN token2=SERVER_TOKEN_2 api_key2=API_KEY_2"; names != want {
 		t.Errorf("%s, want %s", names, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,16 +113,16 @@ func TestArguments(t *testing.T) {
 		for each := 1; each <= 4; each++ {
 			body := `{"model":"chat","max_tokens":4,"max_output_tokens":4,"input":"a",` +
 				`"messages":[{"role":"user","content":"a"}]}`
-			all := ""
+			var all strings.Builder
 			for _, m := range part.FindAllStringSubmatch(streamed(t, of,
 				Generation{ToolCalls: true, TokensPerEvent: each}, []byte(body)), -1) {
 				var some string
 				if err := json.Unmarshal([]byte(m[1]), &some); err != nil {
 					t.Fatal(err)
 				}
-				all += some
+				all.WriteString(some)
 			}
-			if all != `{"text":" the quick brown fox"}` {
+			if all := all.String(); all != `{"text":" the quick brown fox"}` {
 				t.Errorf("endpoint %d, %d tokens an event: %s", of, each, all)
 			}
 		}

@@ -53,13 +53,13 @@ type message struct {
 
 // words returns the words of the prompt.
 func (r *request) words(of Endpoint) ([]string, error) {
-	switch of {
-	case Completions:
+	if of == Completions {
 		if len(r.Prompt) == 0 {
 			return nil, BadRequest("prompt", "you must provide a prompt")
 		}
 		return wordsOf(r.Prompt), nil
-	case Responses:
+	}
+	if of == Responses {
 		var list []message
 		switch {
 		case len(r.Input) == 0:
