@@ -101,13 +101,20 @@ func reachedServer(s *backends.Sample) bool {
 	}
 }
 
+// endOf returns when a request ended that the caller has just received: with the last byte of a whole reply,
+// else now, as the last byte of a reply that broke off may have come long before.
+func (p *player) endOf(s *backends.Sample) int64 {
+	if reachedServer(s) && s.LastByte != 0 {
+		return s.LastByte
+	}
+	return p.now()
+}
+
 // turnOutcome is outcomeOf for a turn of a session, which is never closed on the server. What can be read
 // from the reply is read here, as the sample changes hands next.
 func (p *player) turnOutcome(sl *slot) stepOutcome {
 	s := sl.sample
-	if sl.seq.endedAt = s.LastByte; s.LastByte == 0 { // no connection
-		sl.seq.endedAt = p.now()
-	}
+	sl.seq.endedAt = p.endOf(s)
 	good := s.Class == backends.OK || s.Class == backends.Mismatch
 	switch {
 	case sl.fields.End:

@@ -24,6 +24,7 @@ type worker struct {
 	finished      bool // nothing follows the request that the mux's reader has ended
 	// when the server completed the reply that the next request follows at once; 0: unknown
 	repliedAt    int64
+	endedAt      int64 // when the request before ended
 	sent, warmed int64
 	_            [64]byte
 }
@@ -59,26 +60,24 @@ func (w *worker) play() {
 }
 
 // awaitTurn waits until the slot's next request is due, after the one that was due at due. It returns
-// that time; 0: at once.
+// that time, which has passed where this client is late; 0: at once.
 func (w *worker) awaitTurn(due int64) int64 {
 	switch t := &w.turn; {
 	case w.o.Every > 0:
-		return w.thinkUntil(due + w.o.Every)
+		return w.thinkUntil(max(due+w.o.Every, w.endedAt))
 	case t.Think <= 0:
 		return 0
-	case w.o.Sequences != nil && w.o.Sequences.Sessions:
-		return w.thinkUntil(w.primary.seq.endedAt + t.Think)
 	default:
-		return w.thinkUntil(w.now() + t.Think)
+		return w.thinkUntil(w.endedAt + t.Think)
 	}
 }
 
-// thinkUntil waits until a time and returns it; 0: it has passed.
+// thinkUntil waits until a time and returns it.
 func (w *worker) thinkUntil(until int64) int64 {
-	if until <= w.now() {
-		return 0
+	if until > w.now() {
+		w.think(until)
 	}
-	return w.think(until)
+	return until
 }
 
 // awaitStart sleeps in steps so that a stop is noticed. Slots with a pace of their own begin one after the
@@ -90,6 +89,9 @@ func (w *worker) awaitStart() int64 {
 			break
 		}
 		time.Sleep(min(time.Duration(ahead), scanPeriod))
+	}
+	if w.o.Every == 0 {
+		return 0
 	}
 	return w.thinkUntil(w.o.Start + w.o.Every/int64(w.slotCount)*int64(w.primary.index))
 }
@@ -180,6 +182,7 @@ func (w *worker) awaitReply(sl *slot) bool {
 // finishReply hands an answered request off.
 func (w *worker) finishReply(sl *slot) {
 	think := w.turn.Think
+	w.endedAt = w.endOf(sl.sample)
 	if class := sl.sample.Class; class == backends.Dial || class == backends.TLS {
 		think = max(think, dialPause)
 	}
@@ -202,8 +205,8 @@ func (w *worker) finishReply(sl *slot) {
 func (w *worker) sendFollowing(sl *slot) bool {
 	w.finishReply(sl)
 	now := w.now()
-	if w.turn.Think > 0 || w.halt.Load() || w.exhaustedAt.Load() != 0 || now >= w.c.StopAt.Load() ||
-		sl.index >= w.profile.Slots(now-w.o.Start) {
+	if w.turn.Think > 0 || w.o.Every > 0 || w.halt.Load() || w.exhaustedAt.Load() != 0 ||
+		now >= w.c.StopAt.Load() || sl.index >= w.profile.Slots(now-w.o.Start) {
 		return false
 	}
 	s := w.out.Get(sl.index)
@@ -224,11 +227,10 @@ func (w *worker) closeSequence() {
 	}
 }
 
-// think waits until the slot's next request is due, or nothing more is to be sent. It returns that time.
-func (w *worker) think(until int64) int64 {
+// think waits until the slot's next request is due, or nothing more is to be sent.
+func (w *worker) think(until int64) {
 	w.primary.floor.Store(until)
 	w.pause.wait(until, w.now, w.primary.wake, func(now int64) bool {
 		return w.halt.Load() || w.exhaustedAt.Load() != 0 || now >= w.c.StopAt.Load()
 	})
-	return until
 }
