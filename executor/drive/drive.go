@@ -158,6 +158,8 @@ type Played struct {
 	DroppedMore int64 // by how many more a client on time may have dropped; 0 if this one was
 	DroppedStop int64 // due, but the node was stopped before it could be sent
 	WaitedPool  int64 // arrivals that waited for a slot
+	// most slots that sessions held between two turns when an arrival found none idle
+	HeldByPauses int64
 	// requests that waited for an empty sample buffer because measure was behind, including warm-up
 	Paused       int64
 	Strays       int64 // replies that belong to no request

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"math"
+	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
@@ -85,6 +86,7 @@ type open struct {
 
 	slotFreed chan struct{} // one token: a slot became idle while the pacer waited
 	stopping  chan struct{} // closed when sessions that wait are to send nothing more
+	pausing   atomic.Int64  // sessions that wait
 	// stopping is closed; used by the supervisor
 	sessionsWoken bool
 }

@@ -109,6 +109,25 @@ func TestSessionsThatWait(t *testing.T) {
 	}
 }
 
+// TestPausingSessionsHoldSlots: where arrivals wait for slots, it is known how many of them pause.
+func TestPausingSessionsHoldSlots(t *testing.T) {
+	for name, delay := range map[string]int64{"pauses": 20 * ms, "no pauses": 0} {
+		w := newWorld(t, 2)
+		o := w.options()
+		o.Sequences = &load.Sequences{Sessions: true, ArrivalBegins: true}
+		src := talks(2, []int64{delay, delay, delay, delay})
+		o.Follow = src.Follow
+		arrivals := load.Limit(load.Poisson(60_000, [2]uint64{1, 2}), 6)
+		p := within(t, func() Played {
+			return Open(background, arrivals, src, []Pool{w.pool(inline)}, w.out, &w.c, OpenOptions{Options: o})
+		})
+		w.finished(p)
+		if pauses := delay > 0; p.WaitedPool == 0 && pauses || (p.HeldByPauses > 0) != pauses || p.HeldByPauses > 2 {
+			t.Errorf("%s: %d waited, %d slots held", name, p.WaitedPool, p.HeldByPauses)
+		}
+	}
+}
+
 // TestEvery: slots with a pace begin one after the other, and each request is due a pace after the one
 // before, or when that has ended if it is later. A send that comes late moves none of those after it.
 func TestEvery(t *testing.T) {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -116,4 +117,37 @@ func (h *health) shown() string {
 	}
 	return fmt.Sprintf("This machine has shown that it drives up to %s over %s in a closed loop.",
 		result.Format("1/s", shown.Highest), h.transport)
+}
+
+// pool says why all slots were busy: as many requests as the rate and the server's service time
+// make are more than there are slots (Little's law), or they came at once, or sequences hold them.
+func (h *health) pool() string {
+	if h.begins {
+		return h.heldSlots()
+	}
+	need := h.offered * h.service.Mean() / 1e9
+	if h.service.N() == 0 || h.offered <= 0 {
+		return "the server answered none of them"
+	}
+	text := fmt.Sprintf("at %s and a mean service time of %s about %.0f are in flight",
+		result.Format("1/s", h.offered), ns(int64(h.service.Mean())), math.Ceil(need))
+	if need > float64(h.slots) {
+		more := "max_in_flight"
+		if h.steps {
+			more = "`live`, as a sequence has one request in flight,"
+		}
+		return text + ": the server is too slow for this rate in so few; raise " + more +
+			" if it should see them"
+	}
+	return text + ": they came at once, or the server stopped answering for a while"
+}
+
+// heldSlots says what holds slots where each is that of a sequence.
+func (h *health) heldSlots() string {
+	text := "a sequence or session keeps its slot from its first request to the end of its last"
+	if n := h.HeldByPauses; n > 0 {
+		text += fmt.Sprintf(", and up to %d of the slots were those of sessions that paused between two turns, "+
+			"as the data says, and waited for no server", n)
+	}
+	return text + ": raise max_in_flight if the server should see more at a time"
 }

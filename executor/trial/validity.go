@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -43,6 +42,7 @@ type health struct {
 	slots     int64   // requests in flight at most
 	paced     bool    // slots have a pace of their own
 	steps     bool    // they are open sequences
+	begins    bool    // an arrival begins a sequence, which then goes on by itself
 	// delays of the client itself: of an open loop its send delays, of a closed loop with the server
 	// in this process the times from a reply to the next send; else empty, as they are unknown
 	own     *stats.Dist
@@ -96,6 +96,7 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 		slots:     int64(p.Slots),
 		paced:     p.Every > 0,
 		steps:     p.Sequences != nil && !p.Sequences.ArrivalBegins && p.Sequences.PipelineDepth == 1,
+		begins:    p.Sequences != nil && p.Sequences.ArrivalBegins,
 		inProcess: h.InProcess,
 		own:       dist(metrics, own),
 		service:   dist(metrics, metric.ServiceTime),
@@ -358,26 +359,6 @@ func (h *health) late() (l lateness, ok bool) {
 	}
 	l.delay, ok = h.own.Rank(percentile)
 	return l, ok
-}
-
-// pool says why all slots were busy: as many requests as the rate and the server's service time
-// make are more than there are slots (Little's law), or they came at once.
-func (h *health) pool() string {
-	need := h.offered * h.service.Mean() / 1e9
-	if h.service.N() == 0 || h.offered <= 0 {
-		return "the server answered none of them"
-	}
-	text := fmt.Sprintf("at %s and a mean service time of %s about %.0f are in flight",
-		result.Format("1/s", h.offered), ns(int64(h.service.Mean())), math.Ceil(need))
-	if need > float64(h.slots) {
-		more := "max_in_flight"
-		if h.steps {
-			more = "`live`, as a sequence has one request in flight,"
-		}
-		return text + ": the server is too slow for this rate in so few; raise " + more +
-			" if it should see them"
-	}
-	return text + ": they came at once, or the server stopped answering for a while"
 }
 
 // were returns "1 slot was", "2 slots were".

@@ -207,6 +207,18 @@ func TestJudge(t *testing.T) {
 			[]string{"too slow"},
 		},
 		{
+			"sessions that pause in a full pool",
+			func(h *health) { h.begins, h.offered, h.WaitedPool, h.HeldByPauses = true, 5000, 120, 60 }, "pool-full",
+			[]string{"up to 60 of the slots were those of sessions that paused between two turns", "raise max_in_flight"},
+			[]string{"too slow", "stopped answering", "are in flight"},
+		},
+		{
+			"sequences in a full pool",
+			func(h *health) { h.begins, h.offered, h.WaitedPool = true, 5000, 120 }, "pool-full",
+			[]string{"keeps its slot from its first request to the end of its last", "raise max_in_flight"},
+			[]string{"too slow", "stopped answering", "between two turns"},
+		},
+		{
 			"stray replies", func(h *health) { h.Strays = 2 }, "stray-replies",
 			[]string{"was not the bottleneck"},
 			nil,
