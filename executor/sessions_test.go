@@ -512,7 +512,7 @@ target: {backend: openai, url: "URL", model: chat, endpoint: chat, probe: false}
 `+sessionRows(6, 3, nothingMore)+`stages:
   - {id: s, load: {rate: `+c.rate+`, of: users}, sequences: {live: 4}, for: 48 requests}
 `, at, Env{Record: keep(&all)})
-			if n := node(t, r, "s"); count(n, "requests.count") != 48 || n.Load.Kind != "rate" {
+			if n := node(t, r, "s"); count(n, "requests.count") != 48 || n.Load.Kind != "rate" || n.Load.Users != 4 {
 				t.Fatalf("%d requests of a %s: %v", count(n, "requests.count"), n.Load.Kind, n.Validity.Findings)
 			}
 			if f := node(t, r, "s").Finding(result.UsersBehind); f == nil && c.answer > 0 {

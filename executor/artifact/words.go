@@ -85,6 +85,9 @@ func rampText(n *result.Node) string {
 
 // levelText formats one value of a node's load: "100/s", "concurrency 4".
 func levelText(n *result.Node, v float64) string {
+	if users := n.Load.Users; users > 0 {
+		return fmt.Sprintf("%s of each of %d users", result.Format("1/s", v), users)
+	}
 	if n.Load.Kind == "rate" {
 		return result.Format("1/s", v)
 	}

@@ -30,6 +30,7 @@ func slotsOf(n *Node, l scenario.Level) float64 {
 func (l *Load) setUsers(n *Node, a Amounts) string {
 	l.Stored.Kind, l.Stored.MaxInFlight, l.Stored.Overflow = "rate", 0, ""
 	l.Slots = n.Stage.Sequencing().Live
+	l.Stored.Users = l.Slots
 	if a.Level > 0 {
 		l.Every = int64(1e9 / a.Level)
 	}

@@ -182,6 +182,7 @@ type Load struct {
 	File     string     `json:"file,omitempty"`  // of the gaps or times
 	Speed    float64    `json:"speed,omitempty"` // relative to the recording
 	Of       string     `json:"of,omitempty"`    // what a rate counts, unless requests
+	Users    int        `json:"users,omitempty"` // of `of: users`: each has the rate
 	Arrivals string     `json:"arrivals,omitempty"`
 	CV       float64    `json:"cv,omitempty"` // coefficient of variation of the gaps
 	// exactly as many arrivals as the rate says, not only on average
@@ -207,6 +208,9 @@ func (l Load) Setting() float64 {
 	}
 	return v
 }
+
+// Total returns Setting, of users the rate that all of them have together.
+func (l Load) Total() float64 { return l.Setting() * float64(max(l.Users, 1)) }
 
 // Periodic is a number of requests in flight that grows with the responses.
 type Periodic struct {

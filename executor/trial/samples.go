@@ -15,7 +15,7 @@ type Recording struct {
 	Number  int       // of all the node's trials, from 0: its repeats, and those of a search in each
 	Mix     []string  // names of the kinds of request; nil without a mix
 	Closed  bool      // the load is a number of requests in flight
-	Value   float64   // of the load: see result.Load.Setting; 0 where a rate changes
+	Value   float64   // of the load: see result.Load.Total; 0 where a rate changes
 	Started time.Time // the origin of the run's clock
 	// Sent are the tensors of a request, Received those of a reply that was kept (Env.Replies).
 	Sent     func(entry uint16, row uint32) []backends.Tensor
@@ -36,11 +36,11 @@ func newRecorder(h *Host, in *Input, p *program.Load) Recorder {
 		return nil
 	}
 	r := Recording{
-		Node: in.Node.ID, Number: in.Number, Closed: !p.Open, Value: p.Level,
+		Node: in.Node.ID, Number: in.Number, Closed: in.Result.Load.Kind == "concurrency", Value: p.Level,
 		Started: h.Clock.Origin.UTC(), Sent: in.Requests.sent, Received: in.Requests.received,
 	}
-	if r.Closed {
-		r.Value = in.Result.Load.Setting()
+	if !p.Open {
+		r.Value = in.Result.Load.Total()
 	}
 	for _, e := range in.Node.Stage.Mix {
 		r.Mix = append(r.Mix, e.Name)

@@ -19,7 +19,7 @@ import (
 func Describe(stored *result.Result, n *result.Node) *Run {
 	r := &Run{
 		Name: n.ID, node: n.ID, Tool: "sluice", Version: stored.Tool.Version, Model: n.Load.Model,
-		Closed: n.Load.Kind == "concurrency", Level: n.Load.Setting(), Seed: stored.Plan.Seed,
+		Closed: n.Load.Kind == "concurrency", Level: n.Load.Total(), Seed: stored.Plan.Seed,
 		Arrivals: n.Load.Arrivals,
 	}
 	target := inPlan(inPlan(stored.Plan.Resolved, "targets"), n.Target)

@@ -75,8 +75,8 @@ func wideColumns(nodes []*result.Node) []column {
 }
 
 // levelOf returns the value of the first column: of a number in flight that changes the largest that
-// the plan sets, so that rows of two runs match; of a rate that changes the rate that was offered;
-// of a file of gaps a whole number, as perf_analyzer shows it.
+// the plan sets, so that rows of two runs match; of users the rate of all of them; of a rate that changes
+// the rate that was offered; of a file of gaps a whole number, as perf_analyzer shows it.
 func levelOf(n *result.Node) string {
 	switch {
 	case n.Load.Kind == "intervals":
@@ -84,7 +84,7 @@ func levelOf(n *result.Node) string {
 	case modeOf(n) == Concurrency:
 		return sixDigits(n.Load.Setting())
 	case n.Load.Value != 0:
-		return sixDigits(n.Load.Value)
+		return sixDigits(n.Load.Total())
 	}
 	return sixDigits(value(n, metric.OfferedRate))
 }

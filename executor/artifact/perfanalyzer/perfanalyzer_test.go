@@ -192,3 +192,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestUsersLevel: users are a rate, that of all of them.
+func TestUsersLevel(t *testing.T) {
+	n := &result.Node{Load: result.Load{Kind: "rate", Value: 20, Of: "users", Users: 8}}
+	if got := modeOf(n) + " " + levelOf(n); got != "request_rate 160" {
+		t.Error(got)
+	}
+}
