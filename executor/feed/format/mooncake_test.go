@@ -142,6 +142,8 @@ func TestHistory(t *testing.T) {
 	length := func(n int, ids string) string {
 		return fmt.Sprintf(`{"session_id":"s","input_length":%d,"hash_ids":[%s]}`+"\n", n, ids)
 	}
+	body := func(members string) string { return `{"session_id":"s","payload":{` + members + "}}\n" }
+	text := func(text string) string { return `{"session_id":"s","text_input":"` + text + "\"}\n" }
 	for name, c := range map[string]struct{ text, want string }{
 		"messages": {
 			turn(a) + turn(strings.ReplaceAll(a, ":", ": ")+","+b+","+a),
@@ -155,10 +157,36 @@ func TestHistory(t *testing.T) {
 			length(600, "1,2") + length(1100, "1,5,6"),
 			`file, line 2: its hash_ids begin with those of file, line 1, so the rows of session "s" hold their history`,
 		},
-		"other messages":    {turn(a) + turn(b+","+a), ""},
-		"the same message":  {turn(a) + turn(a), ""},
-		"other blocks":      {length(600, "1,2") + length(1100, "3,2,6"), ""},
-		"no block is whole": {length(500, "1") + length(1100, "1,2,3"), ""},
+		"whole bodies": {
+			body(`"model":"m","messages":[`+a+"]") + body(`"messages":[`+a+","+b+","+a+`],"model":"m"`),
+			`file, line 2: its payload begins with that of file, line 1, so the rows of session "s" hold their history`,
+		},
+		"whole bodies in lists": {
+			strings.ReplaceAll(strings.ReplaceAll(body(`"messages":[`+a+"]"), `{"messages"`, `[{"messages"`), "}}\n", "}]}\n") +
+				body(`"messages":[`+a+","+b+`]`),
+			`file, line 2: its payload begins with that of file, line 1, so the rows of session "s" hold their history`,
+		},
+		"whole bodies with a prompt": {
+			body(`"prompt":"Why is the sea salty, and the lake not?"`) +
+				body(`"prompt":"Why is the sea salty, and the lake not?\nRivers.\nAnd why?"`),
+			`file, line 2: its payload begins with that of file, line 1, so the rows of session "s" hold their history`,
+		},
+		"texts": {
+			text("User: why is the sea salty?") + text("User: why is the sea salty?\\nAssistant: rivers.\\nUser: and lakes?"),
+			`file, line 2: its text_input begins with that of file, line 1, so the rows of session "s" hold their history`,
+		},
+		"a message of the whole text": {
+			turn(strings.ReplaceAll(a, `"a"`, `"User: why is the sea salty?"`)) +
+				turn(strings.ReplaceAll(a, `"a"`, `"User: why is the sea salty? Rivers. And lakes?"`)),
+			`file, line 2: its messages begin with those of file, line 1, so the rows of session "s" hold their history`,
+		},
+		"a text that begins with another's words": {text("And now?") + text("And now? I mean the lakes."), ""},
+		"other texts":        {text("User: why is the sea salty?") + text("User: why is the lake not salty?"), ""},
+		"other whole bodies": {body(`"messages":[`+a+"]") + body(`"messages":[`+b+","+a+"]"), ""},
+		"other messages":     {turn(a) + turn(b+","+a), ""},
+		"the same message":   {turn(a) + turn(a), ""},
+		"other blocks":       {length(600, "1,2") + length(1100, "3,2,6"), ""},
+		"no block is whole":  {length(500, "1") + length(1100, "1,2,3"), ""},
 	} {
 		r, err := readText(Mooncake, "", c.text)
 		got := ""
