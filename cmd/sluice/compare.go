@@ -57,7 +57,8 @@ func compareCommand(a *app) *cobra.Command {
 	c.Flags().StringSliceVar(&f.formats, "format", figureFormats[:1],
 		"`FORMAT,…` of the figures: "+strings.Join(figureFormats, ", ")+" (repeatable)")
 	c.Flags().StringSliceVar(&f.names, "names", nil, "`NAME,…` of the runs in figures, in their order")
-	c.Flags().BoolVar(&f.force, "force", false, "overwrite a "+configName+" that was edited, or is of other runs")
+	c.Flags().BoolVar(&f.force, "force", false,
+		"overwrite figures, and a "+configName+" that was edited or is of other runs")
 	offer(c, "config", completePlan)
 	offer(c, "format", someOf(oneOf(figureFormats)))
 	offer(c, "names", cobra.NoFileCompletions)
@@ -110,9 +111,14 @@ func (a *app) compare(args []string, f compareFlags) error {
 		return fmt.Errorf("write %s: %w", config, err)
 	}
 	text := llm.Config(figures)
-	if old, err := os.ReadFile(config); err == nil && !bytes.Equal(old, text) && !f.force {
+	old, err := os.ReadFile(config)
+	same := err == nil && bytes.Equal(old, text) // these figures are drawn again
+	if err == nil && !same && !f.force {
 		return fmt.Errorf("%s exists and may have been edited: draw its figures with --config, choose another --out, or "+
 			"overwrite it with --force", config)
+	}
+	if err := f.keeps(figures, same); err != nil {
+		return err
 	}
 	if err := os.WriteFile(config, text, 0o666); err != nil {
 		return fmt.Errorf("write %s: %w", config, err)
@@ -130,16 +136,13 @@ func (a *app) compare(args []string, f compareFlags) error {
 func places(dir string, runs []*llm.Run) (paths, names []string, err error) {
 	base, err := filepath.Abs(dir)
 	for _, r := range runs {
-		path, node, _ := strings.Cut(r.Path, "#")
-		if path, e := filepath.Abs(path); e == nil {
-			if rel, e := filepath.Rel(base, path); e == nil {
-				r.Path = rel
-				if node != "" {
-					r.Path += "#" + node
-				}
+		path := r.Path
+		if file, e := filepath.Abs(r.File); e == nil {
+			if rel, e := filepath.Rel(base, file); e == nil {
+				path = rel + strings.TrimPrefix(r.Path, r.File) // and its node
 			}
 		}
-		paths, names = append(paths, r.Path), append(names, r.Name)
+		paths, names = append(paths, path), append(names, r.Name)
 	}
 	return paths, names, err
 }
@@ -158,6 +161,9 @@ func (a *app) compareAgain(f compareFlags) error {
 	base := filepath.Dir(f.config)
 	if f.out == "" {
 		f.out = base
+	}
+	if err := f.keeps(figures, filepath.Clean(f.out) == filepath.Clean(base)); err != nil {
+		return err
 	}
 	for _, x := range figures {
 		var paths []string
@@ -188,11 +194,30 @@ func besideOrHere(base, path string) string {
 		return path
 	}
 	beside := filepath.Join(base, path)
-	file, _, _ := strings.Cut(beside, "#")
+	file, _, _ := llm.SplitNode(beside)
 	if _, err := os.Stat(file); err == nil {
 		return beside
 	}
 	return path
+}
+
+// keeps refuses to overwrite figures, unless they are those of the configuration in their folder.
+func (f *compareFlags) keeps(figures []llm.Figure, own bool) error {
+	for _, x := range figures {
+		for _, format := range f.formats {
+			file := f.file(x.Plot, format)
+			if _, err := os.Lstat(file); err == nil && !own && !f.force {
+				return fmt.Errorf("%s exists, and may be a figure of other runs: choose another --out, or "+
+					"overwrite it with --force", file)
+			}
+		}
+	}
+	return nil
+}
+
+// file returns the path of a figure.
+func (f *compareFlags) file(p llm.Plot, format string) string {
+	return filepath.Join(f.out, p.FileName()+"."+format)
 }
 
 // draw writes a figure in each format.
@@ -211,7 +236,7 @@ func (a *app) draw(p llm.Plot, runs []*llm.Run, f compareFlags) error {
 				return err
 			}
 		}
-		file := filepath.Join(f.out, p.FileName()+"."+format)
+		file := f.file(p, format)
 		if err := os.WriteFile(file, data, 0o666); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}

@@ -40,7 +40,7 @@ func Read(path string) ([]*Run, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	for _, r := range runs {
-		r.Path = path
+		r.Path, r.File = path, path
 		r.Notes = append(meaning(r), r.Notes...)
 	}
 	return runs, nil
@@ -306,10 +306,7 @@ func readResult(path string, data []byte) ([]*Run, error) {
 func ReadAll(paths []string) ([]*Run, error) {
 	var all []*Run
 	for _, path := range paths {
-		file, node, chosen := strings.Cut(path, "#")
-		if _, err := os.Stat(path); err == nil {
-			file, chosen = path, false // # is part of its name
-		}
+		file, node, chosen := SplitNode(path)
 		runs, err := Read(file)
 		if err != nil {
 			return nil, err
@@ -336,6 +333,25 @@ func ReadAll(paths []string) ([]*Run, error) {
 	return all, nil
 }
 
+// SplitNode splits PATH#NODE. A # may be part of the name of a file or folder, so that PATH is the longest
+// that exists.
+func SplitNode(path string) (file, node string, chosen bool) {
+	if exists(path) {
+		return path, "", false
+	}
+	for at := strings.LastIndexByte(path, '#'); at >= 0; at = strings.LastIndexByte(path[:at], '#') {
+		if exists(path[:at]) {
+			return path[:at], path[at+1:], true
+		}
+	}
+	return strings.Cut(path, "#") // reading it says what is missing
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // nameApart gives runs different names: those that their files have, with the folder where several are equal or empty.
 func nameApart(runs []*Run) {
 	count := make(map[string]int)
@@ -345,7 +361,7 @@ func nameApart(runs []*Run) {
 	taken := make(map[string]bool)
 	for i, r := range runs {
 		if r.Name == "" || count[r.Name] > 1 {
-			file, _, _ := strings.Cut(r.Path, "#")
+			file := r.File
 			if abs, err := filepath.Abs(file); err == nil {
 				file = abs
 			}

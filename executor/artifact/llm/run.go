@@ -169,7 +169,8 @@ type Run struct {
 	Name      string // in figures
 	Tool      string // that measured it
 	Version   string
-	Path      string // of the file, as Read took it
+	Path      string // of the file, as Read took it; of one node with #NODE
+	File      string // Path without the node
 	node      string // of a result of this program
 	Model     string
 	Endpoint  string // chat, embeddings …
