@@ -195,6 +195,15 @@ type (
 	Replier interface {
 		Outputs(reply []byte) ([]Tensor, error)
 	}
+	// Recaller returns the body with which a call was sent in the request with an id: that of Prepare, with
+	// its words filled in, or of Continue. nil: it is not known.
+	Recaller interface {
+		SentBody(c *Call, id uint64) []byte
+	}
+	// TextTensors makes the inputs of a request of text that is sent as tensors, as Conn.Prepare does.
+	TextTensors interface {
+		TextInputs(r Request) ([]Tensor, error)
+	}
 	// Lengther finds out how a server is asked for answers of an exact number of tokens.
 	Lengther interface {
 		// AsksExactly reports whether a call asks for one, and it is unknown how the server takes that.

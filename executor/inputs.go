@@ -122,7 +122,7 @@ func (su *setup) gatherNow(in *inputs) {
 
 // gather makes the inputs of a node's stage.
 func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags source.Diagnostics) {
-	in.KeepReplies = su.env.Replies
+	in.KeepReplies, in.KeepCalls = su.env.Replies, su.env.Record != nil
 	for i, plan := range n.Stage.Entries() {
 		t := su.open(ctx, plan.Request.Target, n.Kind(i))
 		if in.err = t.err; in.err != nil {

@@ -66,7 +66,7 @@ func encode(
 	if keep {
 		e.Built = built.Requests
 		if e.Signature.Text {
-			keepPayloads(e)
+			keepPayloads(e, conn)
 		}
 	}
 	return diags
@@ -96,9 +96,16 @@ func converse(e *trial.Entry, conn backends.Conn) error {
 }
 
 // keepPayloads keeps the bodies of requests of text in place of inputs, under the name that
-// perf_analyzer gives them.
-func keepPayloads(e *trial.Entry) {
+// perf_analyzer gives them, and of those that are sent as tensors the tensors.
+func keepPayloads(e *trial.Entry, conn backends.Conn) {
+	maker, isMaker := conn.(backends.TextTensors)
 	for i, c := range e.Calls {
+		if isMaker {
+			if inputs, err := maker.TextInputs(e.Built[i]); err == nil { // it was prepared
+				e.Built[i].Inputs = inputs
+				continue
+			}
+		}
 		_, front, _ := bytes.Cut(c.Head, []byte("\r\n\r\n"))
 		body := bytes.Join(append([][]byte{front}, c.Body...), nil)
 		if json.Valid(body) {

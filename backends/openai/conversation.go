@@ -43,6 +43,18 @@ func bodyOf(call *backends.Call, id uint64) []byte {
 	return body
 }
 
+// SentBody implements backends.Recaller.
+func (c *conn) SentBody(call *backends.Call, id uint64) []byte {
+	e, ok := call.Impl.(*expectation)
+	switch {
+	case !ok:
+		return nil
+	case len(e.holes) > 0:
+		return bodyOf(call, id)
+	}
+	return bytes.Join(call.Body, nil)
+}
+
 // split cuts a body around the elements of its list of messages.
 func (c *conn) split(body []byte) (before, own, after []byte, err error) {
 	if e := c.target.Endpoint; e == completions || !generates(e) {

@@ -59,6 +59,16 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 	if !takesText(&c.target) || r.Body != nil {
 		return c.Conn.Prepare(r)
 	}
+	inputs, err := c.TextInputs(r)
+	if err != nil {
+		return nil, err
+	}
+	r.Inputs, r.Rows, r.Parameters = inputs, nil, nil
+	return c.Conn.Prepare(r)
+}
+
+// TextInputs implements backends.TextTensors.
+func (c *conn) TextInputs(r backends.Request) ([]backends.Tensor, error) {
 	if len(r.Rows) != 1 {
 		return nil, fmt.Errorf("endpoint %s takes rows of text", c.target.Endpoint)
 	}
@@ -78,12 +88,7 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 	for _, x := range m.rest {
 		m.set(x.Name, x.Value)
 	}
-	var err error
-	if r.Inputs, err = m.tensors(); err != nil {
-		return nil, err
-	}
-	r.Rows, r.Parameters = nil, nil
-	return c.Conn.Prepare(r)
+	return m.tensors()
 }
 
 // textMaker makes the inputs of a request of text.

@@ -64,7 +64,7 @@ func (k *TrialWriter) export(x *backends.Sample) error {
 	}
 	b := strconv.AppendInt(k.out.spool.buffer[:0], x.Due, 10)
 	b = append(b, ' ')
-	return k.out.spool.line(append(k.out.request(b, x), '\n'))
+	return k.out.spool.line(append(k.out.request(b, x, k.body), '\n'))
 }
 
 // end records the trial's windows.
@@ -79,12 +79,13 @@ func (k *TrialWriter) end() error {
 // wallTime converts a time on the run clock to ns since 1970.
 func (e *trialExport) wallTime(at int64) int64 { return e.trial.Started.UnixNano() + at }
 
-func (e *trialExport) request(b []byte, x *backends.Sample) []byte {
+// request appends a request; body is the one that it was sent with, nil: that of its row.
+func (e *trialExport) request(b []byte, x *backends.Sample, body []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"timestamp":`...), e.wallTime(x.SendStart), 10)
 	if x.Sequence != 0 {
 		b = strconv.AppendUint(append(b, `,"sequence_id":`...), x.Sequence, 10)
 	}
-	b = append(append(b, `,"request_inputs":`...), e.inputsOf(x)...)
+	b = append(append(b, `,"request_inputs":`...), e.inputsOf(x, body)...)
 	b = append(b, `,"response_timestamps":[`...)
 	n := 0
 	for _, ev := range x.Events {
@@ -105,7 +106,10 @@ func (e *trialExport) request(b []byte, x *backends.Sample) []byte {
 }
 
 // inputsOf returns the JSON of a request's inputs.
-func (e *trialExport) inputsOf(x *backends.Sample) []byte {
+func (e *trialExport) inputsOf(x *backends.Sample, body []byte) []byte {
+	if body != nil {
+		return e.appendTensors(nil, bodyTensors(body))
+	}
 	key := uint64(x.Entry)<<32 | uint64(x.Row)
 	if text, ok := e.inputs[key]; ok {
 		return text

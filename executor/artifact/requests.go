@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/artifact/llm"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -166,12 +167,17 @@ func (k *TrialWriter) logInput(x *backends.Sample) error {
 		}
 		s.inputs = &inputLog{out, make(map[inputRow]bool), maphash.MakeSeed(), make(map[uint64]bool)}
 	}
+	var text []byte
 	row := inputRow{k.trial.Node, uint32(x.Entry), x.Row}
-	if s.inputs.rows[row] || k.trial.Sent == nil {
+	switch {
+	case k.body != nil:
+		text = k.payload(bodyTensors(k.body))
+	case s.inputs.rows[row] || k.trial.Sent == nil:
 		return nil
+	default:
+		s.inputs.rows[row] = true
+		text = k.payload(k.trial.Sent(x.Entry, x.Row))
 	}
-	s.inputs.rows[row] = true
-	text := k.payload(k.trial.Sent(x.Entry, x.Row))
 	hash := maphash.Bytes(s.inputs.seed, text)
 	if s.inputs.seen[hash] {
 		return nil
@@ -181,21 +187,38 @@ func (k *TrialWriter) logInput(x *backends.Sample) error {
 		b = append(b, ",\n"...)
 	}
 	s.inputs.seen[hash] = true
-	return s.inputs.spool.line(append(append(append(b, `{"payload":[`...), text...), "]}"...))
+	return s.inputs.spool.line(append(b, text...))
 }
 
-// payload returns a body as JSON, or tensors as an object.
+// bodyTensors returns a body as Trial.Sent does.
+func bodyTensors(body []byte) []backends.Tensor {
+	return []backends.Tensor{backends.TensorOf("payload", tensor.TextArray(body))}
+}
+
+// payload returns what was sent as GenAI-Perf's inputs.json has it: {"payload":[BODY]}, or of tensors
+// {"NAME":[ELEMENT, …], …}.
 func (k *TrialWriter) payload(tensors []backends.Tensor) []byte {
 	e := trialExport{of: k.of}
-	text := e.appendTensors(nil, tensors)
 	var body struct{ Payload *string }
-	if len(tensors) == 1 && json.Unmarshal(text, &body) == nil && body.Payload != nil {
+	if len(tensors) == 1 && json.Unmarshal(e.appendTensors(nil, tensors), &body) == nil && body.Payload != nil {
 		var compact bytes.Buffer
 		if json.Compact(&compact, []byte(*body.Payload)) == nil {
-			return compact.Bytes()
+			return append(append([]byte(`{"payload":[`), compact.Bytes()...), "]}"...)
 		}
 	}
-	return text
+	b := []byte{'{'}
+	for i := range tensors {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, k.of.mask(tensors[i].Name)), ':')
+		element := e.appendTensor(nil, &tensors[i])
+		if len(tensors[i].Data) > 0 && element[0] != '[' { // of one element
+			element = append(append([]byte{'['}, element...), ']')
+		}
+		b = append(b, element...)
+	}
+	return append(b, '}')
 }
 
 // each reads the requests of a node back: those of its numbers, and those of a warm-up.
@@ -267,7 +290,7 @@ func (s *Samples) llmFiles(f *Folder, r *result.Result, o Options) (names []stri
 func (s *Samples) nodeFiles(
 	f *Folder, r *result.Result, n *result.Node, prefix string, o Options, keep func(*temporary, error) error,
 ) error {
-	run, tally := llm.Describe(r, n), llm.Tally{}
+	run, tally := llm.Describe(r, n), llm.Tally{Windows: llm.OnWall(r, llm.Windows(n))}
 	each := func(yield func(*llm.Request) error) error { return s.logs[n.ID].each(llm.Windows(n), yield) }
 	if err := each(func(q *llm.Request) error { tally.Add(q); return nil }); err != nil {
 		return err
@@ -325,7 +348,7 @@ func (s *Samples) spooled(name string, keep func(*temporary, error) error, write
 	return keep(&out.temporary, nil)
 }
 
-// inputsFile writes inputs.json: {"data":[{"payload":[BODY]}, …]}, every body once, in the order of the first sending.
+// inputsFile writes inputs.json: {"data":[PAYLOAD, …]}, each payload once, in the order of the first sending.
 func (s *Samples) inputsFile(keep func(*temporary, error) error) error {
 	return s.spooled(llm.InputsName, keep, func(out *spool) error {
 		if err := out.line([]byte("{\"data\":[\n")); err != nil {

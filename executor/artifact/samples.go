@@ -42,6 +42,8 @@ type Trial struct {
 	// Sent returns the tensors of a request, Received those of a recorded reply. nil: unknown.
 	Sent     func(entry uint16, row uint32) []backends.Tensor
 	Received func(entry uint16, reply []byte) ([]backends.Tensor, error)
+	// Body returns the body of a sample's request as it was sent, once; nil: it is that of Sent.
+	Body func(x *backends.Sample) []byte
 }
 
 // Samples records every request of a run in files of a folder. The measuring goroutines are never
@@ -108,6 +110,7 @@ type TrialWriter struct {
 	// Used by the writing goroutine.
 	parts map[uint64]*partialRequest // unfinished requests, by lane and slot
 	out   *trialExport
+	body  []byte // of the sample that is being written; nil: that of its row
 }
 
 // Replies reports whether replies are recorded too.
@@ -242,6 +245,9 @@ func (k *TrialWriter) keep(x *backends.Sample) error {
 			x.Events, x.Text = append(p.events, x.Events...), append(p.text, x.Text...)
 		}
 	}
+	if k.body = nil; k.trial.Body != nil { // also where it is not written: it is kept until it is asked for
+		k.body = k.trial.Body(x)
+	}
 	if k.of.o.Table != "" {
 		if err := k.of.row(k, x); err != nil {
 			return err
@@ -256,29 +262,6 @@ func (k *TrialWriter) keep(x *backends.Sample) error {
 		return k.export(x)
 	}
 	return nil
-}
-
-// row writes a line of the table.
-func (s *Samples) row(k *TrialWriter, x *backends.Sample) error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	form := jsonLine
-	if s.o.Table == "csv" {
-		form = csvLine
-	}
-	return s.table.line(k.line(s.table.buffer[:0], form, x))
-}
-
-// begin creates the table, if necessary.
-func (s *Samples) begin() (err error) {
-	if s.table != nil {
-		return nil
-	}
-	if s.table, err = newSpool(s.dir, "samples."+s.o.Table); err == nil && s.o.Table == "csv" {
-		err = s.table.line((&TrialWriter{of: s}).line(nil, csvHeader, &backends.Sample{}))
-	}
-	return err
 }
 
 // Close ends the writing goroutine. The data on disk then waits for Write.

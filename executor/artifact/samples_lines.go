@@ -238,3 +238,26 @@ func (s *Samples) mask(text string) string {
 	}
 	return out
 }
+
+// row writes a line of the table.
+func (s *Samples) row(k *TrialWriter, x *backends.Sample) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	form := jsonLine
+	if s.o.Table == "csv" {
+		form = csvLine
+	}
+	return s.table.line(k.line(s.table.buffer[:0], form, x))
+}
+
+// begin creates the table, if necessary.
+func (s *Samples) begin() (err error) {
+	if s.table != nil {
+		return nil
+	}
+	if s.table, err = newSpool(s.dir, "samples."+s.o.Table); err == nil && s.o.Table == "csv" {
+		err = s.table.line((&TrialWriter{of: s}).line(nil, csvHeader, &backends.Sample{}))
+	}
+	return err
+}

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -44,6 +45,8 @@ type SequenceOptions struct {
 	// Sessions: the sequences are conversations, without ids of the server's. With KeepText, samples keep
 	// the replies that they hold.
 	Sessions, KeepText bool
+	// KeepCalls: calls that Follow made are kept for Sent.
+	KeepCalls bool
 	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
 	Part, Parts int
 }
@@ -67,6 +70,7 @@ type Sequences struct {
 	budget atomic.Int64 // the rest of it
 	slots  []sequence
 	broken atomic.Pointer[string] // why a session could not go on, of the first such
+	sent   sync.Map               // calls that Follow made, by the id of their request; of KeepCalls
 }
 
 // sequenceKind is a SequenceEntry with the calls of its streams.
@@ -95,6 +99,7 @@ type session struct {
 	sent *backends.Call // the turn that was sent last
 	next *backends.Call // the one that follows it, made by Follow; nil: as it is in the data
 	text []byte         // buffer for replies
+	made bool           // sent was made by Follow
 }
 
 // NewSequences returns the source. With Once, streams are played in their order, each once.
@@ -152,7 +157,9 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 	t.Fields = backends.Fields{ID: s.o.IDBase | n, Sequence: q.id, Start: q.first, End: q.left == 0}
 	if s.o.Sessions {
 		t.Cut = cut
-		q.turn(t)
+		if q.turn(t); s.o.KeepCalls && q.made {
+			s.sent.Store(t.Fields.ID, t.Call)
+		}
 	}
 	q.first = false
 	if q.at++; q.at == uint64(len(q.steps)) {
@@ -163,7 +170,7 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 
 // turn completes a turn of the slot's session.
 func (q *sequence) turn(t *Turn) {
-	if q.next != nil && !q.first {
+	if q.made = q.next != nil && !q.first; q.made {
 		t.Call = q.next
 	}
 	q.sent, q.next = t.Call, nil
@@ -197,6 +204,13 @@ func (s *Sequences) Follow(slot int, reply *backends.Sample) bool {
 	}
 	q.next = next
 	return true
+}
+
+// Sent returns the call that Follow made for the request with an id, once; nil: it was as in the data.
+func (s *Sequences) Sent(id uint64) *backends.Call {
+	call, _ := s.sent.LoadAndDelete(id)
+	made, _ := call.(*backends.Call)
+	return made
 }
 
 // Broken returns why a session could not go on although its turn was answered, "" if all could.

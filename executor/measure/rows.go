@@ -184,7 +184,7 @@ func (a *Aggregate) value(row string) float64 {
 		return given(a.HasGoodput, a.perSecond(a.GoodCompleted))
 	case "goodput.ratio":
 		return given(a.HasGoodput, share(a.Good, a.plannedJudged()))
-	case "cancelled.by_us":
+	case metric.CancelledByUs:
 		return given(sent, float64(a.ByUs()))
 	case "sequences.rate":
 		return a.perSecond(a.EndedSequences)

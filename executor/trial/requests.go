@@ -23,6 +23,7 @@ type Requests struct {
 	Note     string
 	// KeepReplies: samples are to keep the replies (backends.Target.KeepReplies).
 	KeepReplies bool
+	KeepCalls   bool // the calls of turns are wanted after they were sent
 }
 
 // Counters reads a server's counters.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
-	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // Recording is a trial whose samples are kept.
@@ -20,6 +19,8 @@ type Recording struct {
 	// Sent are the tensors of a request, Received those of a reply that was kept (Env.Replies).
 	Sent     func(entry uint16, row uint32) []backends.Tensor
 	Received func(entry uint16, reply []byte) ([]backends.Tensor, error)
+	// Body returns the body of a sample's request as it was sent, once; nil: it is that of Sent.
+	Body func(x *backends.Sample) []byte
 }
 
 // Recorder keeps the samples of one trial.
@@ -31,13 +32,15 @@ type Recorder interface {
 }
 
 // newRecorder returns who keeps the samples of a trial; nil: they are not kept.
-func newRecorder(h *Host, in *Input, p *program.Load) Recorder {
+func newRecorder(s *session) Recorder {
+	h, in, p := s.host, s.in, s.plan
 	if h.Record == nil {
 		return nil
 	}
 	r := Recording{
 		Node: in.Node.ID, Number: in.Number, Closed: in.Result.Load.Kind == "concurrency", Value: p.Level,
 		Started: h.Clock.Origin.UTC(), Sent: in.Requests.sent, Received: in.Requests.received,
+		Body: s.body,
 	}
 	if !p.Open {
 		r.Value = in.Result.Load.Total()
@@ -51,6 +54,23 @@ func newRecorder(h *Host, in *Input, p *program.Load) Recorder {
 // sent returns the tensors of a request.
 func (in *Requests) sent(entry uint16, row uint32) []backends.Tensor {
 	return in.Entries[entry].Built[row].Inputs
+}
+
+// body returns the body of a request that is another than that of its row: a turn that holds those before it
+// and their answers, or a prompt with words of its own.
+func (s *session) body(x *backends.Sample) []byte {
+	e := s.in.Requests.Entries[x.Entry]
+	var call *backends.Call
+	if s.sessions != nil {
+		call = s.sessions.Sent(x.ID)
+	}
+	if call == nil && int(x.Row) < len(e.Calls) && e.Calls[x.Row].Vary != nil {
+		call = e.Calls[x.Row]
+	}
+	if b, ok := s.in.Requests.Targets[e.Target].Conn.(backends.Recaller); ok && call != nil {
+		return b.SentBody(call, x.ID)
+	}
+	return nil
 }
 
 // received returns the tensors of a reply.

@@ -17,6 +17,7 @@ func sequenceSource(in *Input, p *program.Load, calls [][]*backends.Call) *feed.
 	o := feed.SequenceOptions{
 		Length: in.Node.Sequences.Drawn(), IDs: in.Requests.Entries[0].IDs, Slots: slots, Seed: in.Seed[1],
 		IDBase: in.IDBase, Budget: budget(p), Sessions: p.Sequences.Sessions, KeepText: in.Requests.KeepReplies,
+		KeepCalls: in.Requests.KeepCalls,
 	}
 	for i, e := range in.Requests.Entries {
 		d := e.Plan.Request.Data

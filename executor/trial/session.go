@@ -38,7 +38,8 @@ type running struct {
 func newSession(h *Host, in *Input, p *program.Load, lanes lanePools, calls [][]*backends.Call) *session {
 	c, rings := new(drive.Control), newRings(in, p, lanes.most())
 	r := &running{host: h, in: in, plan: p, control: c}
-	s := &session{running: r, recorder: newRecorder(h, in, p), late: h.Client.Join(delayLimits(in))}
+	s := &session{running: r, late: h.Client.Join(delayLimits(in))}
+	s.recorder = newRecorder(s)
 	s.play = s.prepare(lanes, calls, rings)
 	cut := cutHold(p.Length, in.Node.Stage.Extent)
 	config := folderConfig(r, rings, cut, s.late)

@@ -11,6 +11,7 @@ const (
 	RequestsRate    = "requests.rate"
 	Throughput      = "throughput"
 	OfferedRate     = "offered.rate"
+	CancelledByUs   = "cancelled.by_us"
 	DroppedCount    = "dropped.count"
 	DroppedRatio    = "dropped.ratio"
 	InFlightMax     = "in_flight.max"

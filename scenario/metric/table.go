@@ -159,7 +159,7 @@ func counts() []Row {
 			Help:    "Failed requests over requests sent.",
 		},
 		{
-			Name: "cancelled.by_us", Dim: Count, From: Counts,
+			Name: CancelledByUs, Dim: Count, From: Counts,
 			Aliases: []string{"cancelled_request_count"},
 			Help: "Requests that this client closed before their replies had ended, as `cancel` of the plan " +
 				"says: they are in no latency, and neither good nor failed.",

@@ -10,6 +10,9 @@ import (
 // aiperfSchema is the edition of AIPerf's aggregate that is written: that of AIPerf 0.13.
 const aiperfSchema = "1.4"
 
+// aiperfGoodput is AIPerf's tag of GoodputRate.
+const aiperfGoodput = "goodput"
+
 // AIPerfRecord returns a line of AIPerf's profile_export.jsonl, for the n-th request of its phase and a turn of its
 // session, both from 0. TTFT and latency run from sending, as AIPerf's do; effective_latency from when the request was due.
 func AIPerfRecord(r *Run, q *Request, n, turn int64) ([]byte, error) {
@@ -66,7 +69,7 @@ func aiperfMetrics(q *Request) object {
 		}
 		return metrics
 	}
-	for _, m := range Metrics() {
+	for _, m := range append(Metrics(), tokenMetrics()...) {
 		if v, ok := m.Of(q); ok && m.Unit == "tokens" {
 			add(m.Tag, m.Unit, int64(v))
 		} else if ok {
@@ -90,7 +93,7 @@ func aiperfMetrics(q *Request) object {
 		tag string
 		n   int64
 	}{
-		{"usage_prompt_cache_read_tokens", q.Cached}, {"reasoning_token_count", q.Thought},
+		{"usage_prompt_cache_read_tokens", q.Cached},
 	} {
 		if x.n >= 0 {
 			add(x.tag, "tokens", x.n)
@@ -116,17 +119,24 @@ func aiperfError(q *Request) object {
 func AIPerfJSON(r *Run) ([]byte, error) {
 	doc := object{{"schema_version", aiperfSchema}, {"aiperf_version", r.Tool + " " + r.Version}}
 	names := append(statNames(), "count", "sum")
-	for _, tag := range append(jsonOrder(), Gap, duration) {
+	for _, tag := range append(jsonOrder(), Gap, answered, reasoning, goodCount, duration) {
 		s, ok := r.Stats[tag]
-		if !ok {
+		switch {
+		case !ok:
 			continue
-		}
-		if tag == RequestCount {
+		case tag == RequestCount:
 			s.Unit = "requests"
+		case tag == GoodputRate:
+			tag = aiperfGoodput
 		}
 		doc = append(doc, member{tag, s.object(names)})
 	}
-	for _, of := range [][2]string{{"total_isl", ISL}, {"total_osl", OSL}, {"total_output_tokens", OSL}} {
+	for _, of := range [][2]string{
+		{"total_isl", ISL},
+		{"total_osl", OSL},
+		{"total_output_tokens", answered},
+		{"total_reasoning_tokens", reasoning},
+	} {
 		if v, ok := r.Stat(of[1], "sum"); ok {
 			doc = append(doc, member{of[0], object{{"unit", "tokens"}, {"avg", float(v)}}})
 		}
@@ -146,7 +156,7 @@ func AIPerfJSON(r *Run) ([]byte, error) {
 		doc,
 		member{"input_config", r.aiperfConfig()},
 		member{"run_info", object{{"random_seed", r.Seed}, {"trial", 0}, {"name", r.Name}}},
-		member{"was_cancelled", false},
+		member{"was_cancelled", r.Cut != ""},
 		member{"error_summary", failures},
 		member{"start_time", wall(r.Start)},
 		member{"end_time", wall(r.End)},
@@ -159,6 +169,19 @@ func wall(ns int64) any {
 		return nil
 	}
 	return time.Unix(0, ns).UTC().Format("2006-01-02T15:04:05.000000")
+}
+
+// aiperfEndpoint returns AIPerf's word for the endpoint. For tensors it has none: raw stands for any body.
+func (r *Run) aiperfEndpoint() string {
+	switch r.Endpoint {
+	case "chat", "completions", "responses", "messages", "embeddings":
+		return r.Endpoint
+	case "rankings":
+		return "nim_rankings"
+	case "images":
+		return "image_generation"
+	}
+	return "raw"
 }
 
 // aiperfConfig returns what AIPerf's own reader of the file demands. What was sent is described by its mean lengths.
@@ -188,7 +211,7 @@ func (r *Run) aiperfConfig() object {
 	return object{
 		{"models", object{{"items", []object{{{"name", r.Model}}}}}},
 		{"endpoint", object{
-			{"urls", []string{url}}, {"type", r.Endpoint}, {"streaming", r.Streaming},
+			{"urls", []string{url}}, {"type", r.aiperfEndpoint()}, {"streaming", r.Streaming},
 		}},
 		{"datasets", []object{{
 			{"name", "main"}, {"type", "synthetic"}, {"entries", max(requests, 1)}, {"prompts", prompts},

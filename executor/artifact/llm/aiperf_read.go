@@ -20,13 +20,16 @@ const (
 	maxAppended = 1000 // results in a file of vLLM's bench
 )
 
-// tagOf returns a metric's tag of today: until 0.2 AIPerf's records and aggregates said ttft and ttst.
+// tagOf returns a metric's tag of today: until 0.2 AIPerf's records and aggregates said ttft and ttst, and
+// its goodput has another name than GenAI-Perf's.
 func tagOf(name string) string {
 	switch name {
 	case "ttft":
 		return TTFT
 	case "ttst":
 		return TTST
+	case aiperfGoodput:
+		return GoodputRate
 	}
 	return name
 }
@@ -54,10 +57,11 @@ type aiperfRecord struct {
 	}
 }
 
-// readAIPerfRecords reads profile_export.jsonl. Requests of a warm-up are counted and left out.
-func readAIPerfRecords(in io.Reader) (*Run, error) {
+// readAIPerfRecords reads profile_export.jsonl, of a load in some windows; nil: in one. Requests of a warm-up
+// are counted and left out.
+func readAIPerfRecords(in io.Reader, windows []Window) (*Run, error) {
 	r := &Run{Tool: "AIPerf", Endpoint: "chat"}
-	var tally Tally
+	tally := Tally{Windows: windows}
 	err := eachLine(in, func(n int, line []byte) error {
 		var x aiperfRecord
 		if err := json.Unmarshal(line, &x); err != nil {

@@ -73,9 +73,7 @@ func (r *Run) inputConfig() object {
 		{"model_names", []string{r.Model}},
 		{"subcommand", "profile"},
 		{"tool", object{{"name", r.Tool}, {"version", r.Version}, {"run", r.Name}}},
-		{"endpoint", object{
-			{"type", r.Endpoint}, {"streaming", r.Streaming}, {"url", r.URL}, {"service_kind", r.serviceKind()},
-		}},
+		{"endpoint", r.endpoint()},
 		{"perf_analyzer", object{{"stimulus", r.stimulus()}}},
 		{"input", object{{"random_seed", r.Seed}}},
 		{"tokenizer", object{{"name", r.Model}}}, // its own reader demands one
@@ -83,14 +81,28 @@ func (r *Run) inputConfig() object {
 	}
 }
 
-// serviceKind returns perf_analyzer's word for the server.
-func (r *Run) serviceKind() string {
+// endpoint returns the endpoint in GenAI-Perf's words: requests of tensors have the type kserve, and the
+// server's backend beside it.
+func (r *Run) endpoint() object {
+	kind, service, backend := r.Endpoint, "openai", ""
 	switch r.Endpoint {
-	case "triton", "kserve", "triton_inprocess":
-		return "triton"
+	case "tensorrtllm", "vllm":
+		kind, service, backend = kserve, triton, r.Endpoint
+	case triton, kserve, "triton_inprocess", "infer":
+		kind, service = kserve, triton
 	}
-	return "openai"
+	o := object{{"type", kind}, {"streaming", r.Streaming}, {"url", r.URL}, {"service_kind", service}}
+	if backend != "" {
+		o = append(o, member{"backend", backend})
+	}
+	return o
 }
+
+// Words of GenAI-Perf for servers of tensors.
+const (
+	kserve = "kserve"
+	triton = "triton"
+)
 
 // GenAIPerfCSV returns profile_export_genai_perf.csv: a block of the metrics of requests, and one of the whole
 // run. Numbers have two digits after the point, and commas in quotes.

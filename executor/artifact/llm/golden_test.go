@@ -55,7 +55,7 @@ func TestAIPerfRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	got, err := readAIPerfRecords(f)
+	got, err := readAIPerfRecords(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +97,11 @@ func TestAIPerfFolder(t *testing.T) {
 func TestFirstAIPerf(t *testing.T) {
 	r, err := readAIPerfRecords(strings.NewReader(
 		`{"metadata":{"timestamp_ns":1000,"credit_phase":"warmup"},"metrics":{"ttft":{"value":1,"unit":"ms"}}}
-{"metadata":{"timestamp_ns":5000,"credit_phase":"profiling"},"metrics":{"ttft":{"value":3.5,"unit":"ms"},` +
-			`"request_latency":{"value":9.5,"unit":"ms"},"output_sequence_length":{"value":4,"unit":"tokens"},` +
+{"metadata":{"timestamp_ns":5000,"credit_phase":"profiling"},"metrics":{"ttft":{"value":3.5,"unit":"ms"},`+
+			`"request_latency":{"value":9.5,"unit":"ms"},"output_sequence_length":{"value":4,"unit":"tokens"},`+
 			`"inter_chunk_latency":{"value":[2,4],"unit":"ms"}}}
 {"metadata":{"timestamp_ns":6000,"credit_phase":"profiling"},"metrics":{},"error":{"code":503,"type":"HTTP","message":"busy"}}
-`))
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

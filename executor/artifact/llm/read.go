@@ -197,7 +197,7 @@ func readRecords(path string) ([]*Run, error) {
 		return nil, err
 	}
 	defer f.Close()
-	records, err := readAIPerfRecords(f)
+	records, err := readAIPerfRecords(f, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func joinRecords(r *Run, path string) {
 		return
 	}
 	defer f.Close()
-	if records, err := readAIPerfRecords(f); err == nil {
+	if records, err := readAIPerfRecords(f, nil); err == nil {
 		r.take(records)
 	}
 }

@@ -99,7 +99,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add([]byte(`{"metadata":{},"metrics":{"ttft":{"value":1e300,"unit":"s"},"inter_chunk_latency":{"value":[-1,1e40]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var runs []*Run
-		if r, err := readAIPerfRecords(strings.NewReader(string(data))); err == nil {
+		if r, err := readAIPerfRecords(strings.NewReader(string(data)), nil); err == nil {
 			runs = append(runs, r)
 		}
 		if list, err := readProfile(data); err == nil {

@@ -82,6 +82,11 @@ const (
 	OutputRate   = "output_token_throughput"
 	GoodputRate  = "request_goodput"
 	duration     = "benchmark_duration"
+
+	// AIPerf's.
+	goodCount = "good_request_count"
+	answered  = "output_token_count" // OSL without reasoning
+	reasoning = "reasoning_token_count"
 )
 
 // Metrics lists the metrics of a request in GenAI-Perf's order.
@@ -115,6 +120,19 @@ func Metrics() []Metric {
 		}},
 		{OSL, "Output Sequence Length", "tokens", tokens(func(r *Request) int64 { return r.Output })},
 		{ISL, "Input Sequence Length", "tokens", tokens(func(r *Request) int64 { return r.Input })},
+	}
+}
+
+// tokenMetrics lists the parts of OSL, as AIPerf has them.
+func tokenMetrics() []Metric {
+	return []Metric{
+		{answered, "Output Token Count", "tokens", func(r *Request) float64 {
+			if n := r.Output - max(r.Thought, 0); r.Output >= 0 && n > 0 { // it has no count of 0
+				return float64(n)
+			}
+			return Unknown
+		}},
+		{reasoning, "Reasoning Token Count", "tokens", func(r *Request) float64 { return float64(r.Thought) }},
 	}
 }
 
@@ -182,6 +200,10 @@ type Run struct {
 	Seed      uint64
 	Start     int64 // of the first request and the end of the last, ns since 1970; 0: unknown
 	End       int64
+	Cut       string // why the run ended before its time; "": it did not
+
+	good       int64 // requests within the bounds of goodput
+	judgesGood bool  // good is known
 
 	Requests []Request        // those that were measured and answered; nil: the file has none
 	Stats    map[string]Stats // by tag

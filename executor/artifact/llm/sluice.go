@@ -36,7 +36,20 @@ func Describe(stored *result.Result, n *result.Node) *Run {
 	if v, ok := n.Metrics[metric.Goodput].Stat(metric.Stat{}); ok {
 		r.set(GoodputRate, "requests/sec", v)
 	}
+	if ratio, ok := n.Metrics[metric.GoodputRatio].Stat(metric.Stat{}); ok {
+		judged := total(n, metric.RequestsCount) + total(n, metric.DroppedCount) - total(n, metric.CancelledByUs)
+		r.good, r.judgesGood = whole(ratio*judged), true
+	}
+	if n.Outcome == result.InterruptedNode || n.Aborted != nil {
+		r.Cut = cmp.Or(n.Reason, "it was aborted")
+	}
 	return r
+}
+
+// total returns a count of a node, 0 if it has none.
+func total(n *result.Node, name string) float64 {
+	v, _ := n.Metrics[name].Stat(metric.Stat{})
+	return v
 }
 
 // inPlan returns a member of a map of the resolved plan, nil if there is none.
@@ -56,17 +69,47 @@ func MeasuredNodes(stored *result.Result) []*result.Node {
 type Window struct{ From, To int64 }
 
 // Windows returns when requests of a node had to be due to be in its numbers: its hold, or those of its repeats, and of
-// a search those of the trial that it reports.
+// a search those of the trial that it reports. Of a ramp these are the holds of its steps, where it has any.
 func Windows(n *result.Node) []Window {
-	at := func(from, length float64) Window {
-		return Window{int64(math.Round(from * 1e9)), int64(math.Round((from + length) * 1e9))}
-	}
 	if len(n.Repeats) == 0 {
-		return []Window{at(n.Started, n.Duration)}
+		return rampHolds(n.Load.Ramp, n.Started, n.Duration)
 	}
 	var list []Window
 	for _, r := range n.Repeats {
-		list = append(list, at(r.Started, r.Duration))
+		list = append(list, rampHolds(n.Load.Ramp, r.Started, r.Duration)...)
+	}
+	return list
+}
+
+// rampHolds returns the holds of the steps of a ramp that begins at a time and lasts for a length, s; all of
+// it if no step has one. The last step's value is kept until the end.
+func rampHolds(steps []result.RampStep, from, length float64) (list []Window) {
+	ns := func(s float64) int64 { return int64(math.Round(s * 1e9)) }
+	start, end := ns(from), ns(from+length)
+	at := start
+	for i, s := range steps {
+		hold := Window{at + ns(s.Over), at + ns(s.Over) + ns(s.Hold)}
+		at = hold.To
+		hold.To-- // what is due then belongs to the next step
+		if i == len(steps)-1 || hold.To > end {
+			hold.To = end
+		}
+		if hold.From < hold.To {
+			list = append(list, hold)
+		}
+	}
+	if list == nil {
+		return []Window{{start, end}}
+	}
+	return list
+}
+
+// OnWall returns windows of the run's clock in ns since 1970.
+func OnWall(stored *result.Result, list []Window) []Window {
+	origin := stored.Started.UnixNano()
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].From, list[i].To = origin+list[i].From, origin+list[i].To
 	}
 	return list
 }
@@ -116,12 +159,10 @@ func resultRuns(stored *result.Result, dir string) ([]*Run, error) {
 	for i, n := range nodes {
 		r := Describe(stored, n)
 		records := filepath.Join(dir, prefixes[i]+RecordsName)
-		if read, err := readRecordsOf(records); err == nil && read != nil {
-			goodput, ok := r.Stats[GoodputRate]
-			r.Stats = nil
-			if r.Stats = read.Stats; ok {
-				r.Stats[GoodputRate] = goodput
-			}
+		windows := OnWall(stored, Windows(n))
+		if read, err := readRecordsOf(records, windows); err == nil && read != nil {
+			r.Stats = read.Stats
+			r.setGoodput()
 			r.take(read)
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(records), err)
@@ -142,8 +183,8 @@ func resultRuns(stored *result.Result, dir string) ([]*Run, error) {
 	return runs, nil
 }
 
-// readRecordsOf reads AIPerf's records; nil if the file does not exist.
-func readRecordsOf(path string) (*Run, error) {
+// readRecordsOf reads AIPerf's records of some windows; nil if the file does not exist.
+func readRecordsOf(path string, windows []Window) (*Run, error) {
 	f, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the numbers of the result remain
@@ -152,7 +193,7 @@ func readRecordsOf(path string) (*Run, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAIPerfRecords(f)
+	return readAIPerfRecords(f, windows)
 }
 
 // fromMetrics takes the statistics from the node: its times run from when requests were due, its percentiles are
@@ -241,6 +282,7 @@ func readSamples(path string, stored *result.Result) (map[string]*sampled, error
 	all := make(map[string]*sampled)
 	for _, n := range stored.Nodes {
 		all[n.ID] = &sampled{windows: Windows(n)}
+		all[n.ID].Windows = OnWall(stored, Windows(n))
 	}
 	origin := stored.Started.UnixNano()
 	err = eachLine(f, func(n int, line []byte) error {

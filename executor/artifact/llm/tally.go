@@ -10,6 +10,10 @@ import (
 
 // Tally sums up requests one by one.
 type Tally struct {
+	// Windows are those of several repeats, or of the holds of a ramp, in ns since 1970: what lies between
+	// them is in no duration. nil: one window.
+	Windows        []Window
+	spans          []Window           // by window: from the first sending to the last content
 	values         map[string]*series // by tag
 	gaps           stats.Dist         // ns
 	start, end     int64
@@ -44,7 +48,7 @@ func (t *Tally) Add(r *Request) {
 	if t.values == nil {
 		t.values = make(map[string]*series)
 	}
-	for _, m := range Metrics() {
+	for _, m := range append(Metrics(), tokenMetrics()...) {
 		if v, ok := m.Of(r); ok {
 			if t.values[m.Tag] == nil {
 				t.values[m.Tag] = &series{}
@@ -66,10 +70,39 @@ func (t *Tally) Add(r *Request) {
 			t.start = r.Sent
 		}
 		t.end = max(t.end, r.Sent+r.Latency)
+		t.extend(r)
 		if len(t.edges) < maxValues {
 			t.edges = append(t.edges, edge{r.Sent, 1}, edge{r.Sent + r.Latency, -1})
 		}
 	}
+}
+
+// extend enters a request into the span of its window.
+func (t *Tally) extend(r *Request) {
+	if t.spans == nil {
+		t.spans = make([]Window, len(t.Windows)+1) // the last is that of requests outside
+	}
+	due := r.Due
+	if due == 0 {
+		due = r.Sent
+	}
+	at := slices.IndexFunc(t.Windows, func(w Window) bool { return w.From <= due && due <= w.To })
+	if at < 0 {
+		at = len(t.Windows)
+	}
+	s := &t.spans[at]
+	if s.From == 0 || r.Sent < s.From {
+		s.From = r.Sent
+	}
+	s.To = max(s.To, r.Sent+r.Latency)
+}
+
+// length returns the time of the requests, ns: from the first sending to the last content of each window.
+func (t *Tally) length() (ns int64) {
+	for _, s := range t.spans {
+		ns += s.To - s.From
+	}
+	return ns
 }
 
 func (t *Tally) fail(r *Request) {
@@ -87,7 +120,7 @@ func (t *Tally) Sum(r *Run) {
 	if r.Stats == nil {
 		r.Stats = make(map[string]Stats)
 	}
-	for _, m := range Metrics() {
+	for _, m := range append(Metrics(), tokenMetrics()...) {
 		if of := t.values[m.Tag]; of != nil {
 			r.Stats[m.Tag] = of.stats(m.Unit)
 		}
@@ -97,17 +130,26 @@ func (t *Tally) Sum(r *Run) {
 	}
 	r.Failed, r.Warmup, r.Failures, r.Start, r.End = t.failed, t.warmup, t.failures, t.start, t.end
 	r.set(RequestCount, "count", float64(t.count))
-	if t.end > t.start {
-		s := float64(t.end-t.start) / 1e9
+	if length := t.length(); length > 0 {
+		s := float64(length) / 1e9
 		r.set(duration, "sec", s)
 		r.set(RequestRate, "requests/sec", float64(t.count)/s)
 		if t.values[OSL] != nil {
 			r.set(OutputRate, "tokens/sec", float64(t.output)/s)
 		}
+		r.setGoodput()
 	}
 	if t.coalesced > 0 {
 		r.Notes = append(r.Notes, plural(t.coalesced, "answer")+
 			" came in one read: the times between their tokens are not the server's")
+	}
+}
+
+// setGoodput divides the good requests by the time that all rates of the file are divided by.
+func (r *Run) setGoodput() {
+	if s, ok := r.Stat(duration, "avg"); ok && r.judgesGood {
+		r.set(GoodputRate, "requests/sec", float64(r.good)/s)
+		r.set(goodCount, "requests", float64(r.good))
 	}
 }
 
