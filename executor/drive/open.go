@@ -28,6 +28,9 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	if o.Replay != nil && !o.Drop { // with Drop, arrivals do not wait
 		op.dueCounter = &dueCounter{o: &o.Options, schedule: o.Replay, entryOf: o.EntryOf}
 	}
+	if op.arrivalBegins && o.Sequences.Sessions {
+		defer addProcessor()()
+	}
 	op.init(&o.Options, c, src, out, pools)
 	if o.MaxInFlight > 0 && len(op.slots) > o.MaxInFlight {
 		op.maxInFlight = int64(o.MaxInFlight)

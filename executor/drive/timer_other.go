@@ -45,6 +45,9 @@ func Heartbeat(clock backends.Clock, log *delay.Log) (stop func()) {
 	}
 }
 
+// addProcessor does nothing outside Linux, where threadSleep keeps none.
+func addProcessor() (remove func()) { return func() {} }
+
 // shortTimer ends short pauses; outside Linux with the runtime's timers.
 type shortTimer struct{}
 
