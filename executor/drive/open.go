@@ -74,8 +74,15 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 		p.Waits = append(p.Waits, op.pools[i].arrivalsWaited)
 	}
 	op.addTo(&p.Played)
-	p.PeakInFlight = c.Peak.Load()
+	p.PeakInFlight, p.HeldByPauses = c.Peak.Load(), op.mostHeld.Load()
 	return p.Played
+}
+
+// noteHeld records how many sessions wait, while an arrival does. Called by whoever of them comes last.
+func (op *open) noteHeld() {
+	n, peak := op.pausing.Load(), &op.mostHeld
+	for most := peak.Load(); n > most && !peak.CompareAndSwap(most, n); most = peak.Load() {
+	}
 }
 
 // open is the state that the pacer and the lanes' goroutines share.
@@ -90,6 +97,8 @@ type open struct {
 	slotFreed chan struct{} // one token: a slot became idle while the pacer waited
 	stopping  chan struct{} // closed when sessions that wait are to send nothing more
 	pausing   atomic.Int64  // sessions that wait
+	poolFull  atomic.Bool   // a measured arrival waits for a slot that no growth gives it
+	mostHeld  atomic.Int64  // most sessions that waited meanwhile
 	// stopping is closed; used by the supervisor
 	sessionsWoken bool
 }

@@ -239,7 +239,9 @@ func (p *pacer) awaitSlot(a arrival, hold bool) (sl *slot, queued bool) {
 	full := capped || g.cannotGrow()
 	waits := sl == nil
 	if waits && hold && full {
-		p.HeldByPauses = max(p.HeldByPauses, p.pausing.Load())
+		p.poolFull.Store(true)
+		defer p.poolFull.Store(false)
+		p.noteHeld()
 	}
 	if waits && (p.options.Drop && full || p.retired > 0) {
 		return nil, false

@@ -182,7 +182,9 @@ func (op *open) awaitTurn(sl *slot, now int64) (due int64) {
 	if waits {
 		op.c.InFlight.Add(-1)
 	}
-	op.pausing.Add(1)
+	if op.pausing.Add(1); op.poolFull.Load() {
+		op.noteHeld()
+	}
 	sl.pause.wait(due, op.now, op.stopping, op.stopsWaiting)
 	op.pausing.Add(-1)
 	if waits {
