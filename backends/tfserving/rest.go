@@ -51,8 +51,10 @@ func (c *rest) fetch(ctx context.Context, model, version, path string, into any)
 	case errors.As(err, &status) && status.Status == http.StatusNotFound && path != "":
 		_, err := c.fetch(ctx, model, version, "", &struct{}{})
 		return false, err
-	case errors.As(err, &status) && status.Status == http.StatusNotFound:
-		return true, &backends.UnknownModelError{Model: model, Version: version, ServerText: status.Message()}
+	case errors.As(err, &status) && unknownVersion(status.Status == http.StatusNotFound, version, status.Message()):
+		e := &backends.UnknownModelError{Model: model, Version: version, ServerText: status.Message()}
+		e.Known = c.versions(ctx, model, version)
+		return true, e
 	case err != nil:
 		return true, err
 	}
@@ -65,14 +67,7 @@ func (c *rest) fetch(ctx context.Context, model, version, path string, into any)
 // Ready implements backends.Prober.
 func (c *rest) Ready(ctx context.Context, model string) error {
 	name, version := modelOf(&c.target, model)
-	var reply struct {
-		Versions []struct {
-			Version, State string
-			Status         struct {
-				Text string `json:"error_message"`
-			}
-		} `json:"model_version_status"`
-	}
+	var reply restStatus
 	_, err := c.fetch(ctx, name, version, "", &reply)
 	var unknown *backends.UnknownModelError
 	switch {
@@ -81,11 +76,36 @@ func (c *rest) Ready(ctx context.Context, model string) error {
 	case err != nil || model == "" || reply.Versions == nil: // of a server like KServe's
 		return err
 	}
-	var list []versionStatus
-	for _, v := range reply.Versions {
+	return ready(name, reply.list())
+}
+
+// restStatus is the status of a model's versions as the REST API shows it.
+type restStatus struct {
+	Versions []struct {
+		Version, State string
+		Status         struct {
+			Text string `json:"error_message"`
+		}
+	} `json:"model_version_status"`
+}
+
+func (r *restStatus) list() (list []versionStatus) {
+	for _, v := range r.Versions {
 		list = append(list, versionStatus{v.Version, v.State, v.Status.Text})
 	}
-	return ready(name, list)
+	return list
+}
+
+// versions returns those of a model that answer requests, for a message about another one; nil: unknown.
+func (c *rest) versions(ctx context.Context, model, version string) []string {
+	var reply restStatus
+	if version == "" {
+		return nil
+	}
+	if _, err := c.fetch(ctx, model, "", "", &reply); err != nil {
+		return nil
+	}
+	return availableOf(reply.list())
 }
 
 // restDef is a SignatureDef as the REST API shows it.

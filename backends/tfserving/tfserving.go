@@ -144,8 +144,10 @@ func (c *Conn) read(
 	switch {
 	case refused && code == grpcraw.Unimplemented:
 		return false, nil
-	case refused && code == grpcraw.NotFound:
-		return true, &backends.UnknownModelError{Model: model, Version: version, ServerText: words}
+	case refused && unknownVersion(code == grpcraw.NotFound, version, words):
+		e := &backends.UnknownModelError{Model: model, Version: version, ServerText: words}
+		e.Known = c.versions(ctx, model, version)
+		return true, e
 	case err != nil:
 		return true, err
 	}
@@ -180,15 +182,7 @@ func appendSpec(dst []byte, model, version, signature string) []byte {
 // Ready implements backends.Prober. A server without the status of models is asked for it once.
 func (c *Conn) Ready(ctx context.Context, model string) error {
 	name, version := modelOf(&c.target, model)
-	var reply struct {
-		Versions []struct {
-			Version int64 `proto:"1"`
-			State   int64 `proto:"2"`
-			Status  struct {
-				Text string `proto:"2"`
-			} `proto:"3"`
-		} `proto:"1"`
-	}
+	var reply statusReply
 	known, err := c.read(ctx, getStatus, name, version, appendSpec(nil, name, version, ""), &reply)
 	var unknown *backends.UnknownModelError
 	switch {
@@ -197,15 +191,20 @@ func (c *Conn) Ready(ctx context.Context, model string) error {
 	case err != nil || !known || model == "":
 		return err
 	}
-	var list []versionStatus
-	for _, v := range reply.Versions {
-		state := "unknown"
-		if i := v.State / 10; i > 0 && i < int64(len(stateNames)) {
-			state = stateNames[i]
-		}
-		list = append(list, versionStatus{strconv.FormatInt(v.Version, 10), state, v.Status.Text})
+	return ready(name, reply.list())
+}
+
+// versions returns those of a model that answer requests, for a message about another one; nil: unknown.
+func (c *Conn) versions(ctx context.Context, model, version string) []string {
+	if version == "" {
+		return nil
 	}
-	return ready(name, list)
+	body, err := c.Invoke(ctx, getStatus, appendSpec(nil, model, "", ""))
+	var reply statusReply
+	if err != nil || protow.Decode(body, &reply) != nil {
+		return nil
+	}
+	return availableOf(reply.list())
 }
 
 // Explain implements backends.Explainer.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -146,6 +147,7 @@ func TestExplain(t *testing.T) {
 	c := connect(t, backends.Target{URL: "grpc://h:1", Model: "m", ModelVersion: "3"})
 	for note, status := range map[string]int32{
 		"NotFound: Servable not found for request: Specific(m, 3)": 5,
+		"InvalidArgument: Unrecognized servable version label: 3":  3,
 		"Unknown: Exception calling application: Unknown model: m. This pythie-serving instance can only serve one " +
 			"of the following: tbl": 2,
 	} {
@@ -159,6 +161,36 @@ func TestExplain(t *testing.T) {
 	for _, s := range []backends.Sample{{}, {Class: backends.Status, Status: 3}} {
 		if err := c.Explain(&s); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestUnknownVersion: a version or a label that a model does not have is told at once, with the versions that it
+// has, over gRPC and REST.
+func TestUnknownVersion(t *testing.T) {
+	url := embedded(t).URL
+	s, err := builtin.Start(t.Context(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for version, words := range map[string]string{
+		"canary": "Unrecognized servable version label: canary", "9": "",
+	} {
+		over := overREST(t, backends.Target{URL: s.HTTPURL(), Model: "simple", ModelVersion: version})
+		grpc := connect(t, backends.Target{URL: url, Model: "simple", ModelVersion: version})
+		for name, c := range map[string]interface {
+			backends.Describer
+			backends.Prober
+		}{"REST": over, "gRPC": grpc} {
+			_, err := c.Describe(t.Context(), "")
+			for _, err := range []error{err, c.Ready(t.Context(), "simple")} {
+				var unknown *backends.UnknownModelError
+				if !errors.As(err, &unknown) || unknown.Version != version || !strings.Contains(unknown.ServerText, words) ||
+					!slices.Equal(unknown.Known, []string{"1"}) {
+					t.Errorf("version %s over %s: %v", version, name, err)
+				}
+			}
 		}
 	}
 }
