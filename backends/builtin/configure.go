@@ -52,16 +52,12 @@ func (m *model) configure(config string) error {
 			Delay whole `json:"max_queue_delay_microseconds"`
 		} `json:"dynamic_batching"`
 	}
-	given := object{}
-	if err := errors.Join(json.Unmarshal([]byte(config), &given), json.Unmarshal([]byte(config), &want)); err != nil {
+	given, err := readObject(config)
+	if err = errors.Join(err, json.Unmarshal([]byte(config), &want)); err != nil {
 		return invalid("failed to load '%s', its configuration cannot be read: %v", m.name, err)
 	}
-	own := m.configuration().(object)
-	own["dynamic_batching"] = nil // which is absent while it is off
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		if _, ok := own[key]; !ok {
-			return invalid("failed to load '%s', the embedded server does not change %s", m.name, key)
-		}
+	if key := m.unchangeable(given); key != "" {
+		return invalid("failed to load '%s', the embedded server does not change %s", m.name, key)
 	}
 	size := int(want.MaxBatchSize)
 	switch {
@@ -88,6 +84,77 @@ func (m *model) configure(config string) error {
 		return internal("failed to load '%s', %v", m.name, err)
 	}
 	return nil
+}
+
+// unchangeable returns a key of a configuration that differs from what the model has and that the server does
+// not simulate; "" if there is none.
+func (m *model) unchangeable(given object) string {
+	own := object{}
+	if text, err := json.Marshal(m.configuration()); err == nil {
+		own, _ = readObject(string(text)) // in the form of given
+	}
+	group := object{"name": m.name, "kind": "KIND_CPU"}
+	batching := object{"preferred_batch_size": []any{given["max_batch_size"]}}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		switch key {
+		case "max_batch_size":
+		case "instance_group":
+			groups, _ := given[key].([]any)
+			for i, g := range groups {
+				if inner := odd(g, group, "count"); inner != "" {
+					return fmt.Sprintf("%s.%d.%s", key, i, inner)
+				}
+			}
+		case "dynamic_batching":
+			if inner := odd(given[key], batching, "max_queue_delay_microseconds"); inner != "" {
+				return key + "." + inner
+			}
+		default:
+			if !equalJSON(given[key], own[key]) {
+				return key
+			}
+		}
+	}
+	return ""
+}
+
+// odd returns a key of a map whose value is another than that of own, but for one that may change.
+func odd(given any, own object, changes string) string {
+	values, _ := given.(object)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if key != changes && !equalJSON(values[key], own[key]) {
+			return key
+		}
+	}
+	return ""
+}
+
+// equalJSON reports whether a value of JSON is what the model has. Integers may be texts, and what the model lacks
+// may be there with its default, as protobuf has both.
+func equalJSON(given, own any) bool {
+	switch given := given.(type) {
+	case object:
+		was, _ := own.(object)
+		for key := range given {
+			if !equalJSON(given[key], was[key]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		was, _ := own.([]any)
+		return slices.EqualFunc(given, was, equalJSON)
+	}
+	return fmt.Sprint(given) == fmt.Sprint(own) ||
+		own == nil && (given == nil || given == "" || given == false || fmt.Sprint(given) == "0")
+}
+
+// readObject reads a map of JSON. Numbers keep their digits.
+func readObject(text string) (o object, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&o)
+	return o, err
 }
 
 // readConfig returns the configuration in the body of a load request, "" without one.

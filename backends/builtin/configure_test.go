@@ -48,12 +48,21 @@ func TestConfigureRefuses(t *testing.T) {
 	s := start(t, Config{})
 	before := fmt.Sprint(s.models["identity_fp32"].configuration())
 	for config, want := range map[string]string{
-		`{`:                     "cannot be read",
-		`{"parameters":{}}`:     "does not change parameters",
-		`{"max_batch_size":0}`:  "max_batch_size is 0",
-		`{"max_batch_size":65}`: "max_batch_size is 65",
-		`{"max_batch_size":8,"instance_group":[]}`:                                                              "out of range",
-		`{"max_batch_size":8,"instance_group":[{"count":9999}]}`:                                                "count is 9999",
+		`{`: "cannot be read",
+		`{"parameters":{"x":{"string_value":"1"}}}`:                                                      "does not change parameters",
+		`{"max_batch_size":8,"instance_group":[{"count":1,"rate_limiter":{"priority":2}}]}`:              "does not change instance_group.0.rate_limiter",
+		`{"max_batch_size":8,"instance_group":[{"count":1,"kind":"KIND_GPU"}]}`:                          "does not change instance_group.0.kind",
+		`{"max_batch_size":8,"instance_group":[{"count":1,"gpus":[0]}]}`:                                 "does not change instance_group.0.gpus",
+		`{"max_batch_size":8,"instance_group":[{}],"backend":"onnxruntime"}`:                             "does not change backend",
+		`{"max_batch_size":8,"instance_group":[{}],"optimization":{"cuda":{"graphs":true}}}`:             "does not change optimization",
+		`{"max_batch_size":8,"instance_group":[{}],"input":[{"name":"X"}]}`:                              "does not change input",
+		`{"max_batch_size":8,"instance_group":[{}],"dynamic_batching":{"preserve_ordering":true}}`:       "does not change dynamic_batching.preserve_ordering",
+		`{"max_batch_size":8,"instance_group":[{}],"dynamic_batching":{"preferred_batch_size":[4]}}`:     "does not change dynamic_batching.preferred_batch_size",
+		`{"max_batch_size":8,"instance_group":[{}],"dynamic_batching":{"default_queue_policy":{"x":1}}}`: "does not change dynamic_batching.default_queue_policy",
+		`{"max_batch_size":0}`:                                   "max_batch_size is 0",
+		`{"max_batch_size":65}`:                                  "max_batch_size is 65",
+		`{"max_batch_size":8,"instance_group":[]}`:               "out of range",
+		`{"max_batch_size":8,"instance_group":[{"count":9999}]}`: "count is 9999",
 		`{"max_batch_size":8,"instance_group":[{}],"dynamic_batching":{"max_queue_delay_microseconds":-1}}`:     "out of range",
 		`{"max_batch_size":8,"instance_group":[{}],"dynamic_batching":{"max_queue_delay_microseconds":"nine"}}`: "cannot be read",
 	} {
