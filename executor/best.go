@@ -171,7 +171,7 @@ func describeBest(b *result.Best, all []*candidate, why string) string {
 	case b.Separated != nil && *b.Separated:
 		text += ", separated from each other one (95 %)"
 	case b.Separated != nil:
-		text += ", tied with " + strings.Join(b.Tied, ", ") + ": their differences may be chance (95 %)"
+		text += tied(b)
 	case candidates(b) < 2:
 		text += ", and the only one for which the conditions hold"
 	default:
@@ -179,6 +179,27 @@ func describeBest(b *result.Best, all []*candidate, why string) string {
 	}
 	if len(open) > 0 {
 		text += "; a better value, whose conditions are not proven, has " + strings.Join(open, ", ")
+	}
+	return text
+}
+
+// tied says which candidates may be as good, and of which that is unknown.
+func tied(b *result.Best) (text string) {
+	var chance, unknown []string
+	for _, x := range b.Ranking {
+		switch d := x.Difference; {
+		case d == nil || !slices.Contains(b.Tied, x.Node):
+		case d.Unknown != "":
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", x.Node, d.Unknown))
+		default:
+			chance = append(chance, x.Node)
+		}
+	}
+	if len(chance) > 0 {
+		text = ", tied with " + strings.Join(chance, ", ") + ": their differences may be chance (95 %)"
+	}
+	if len(unknown) > 0 {
+		text += "; the repeats cannot tell it from " + strings.Join(unknown, ", ")
 	}
 	return text
 }

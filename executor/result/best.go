@@ -23,7 +23,7 @@ type Best struct {
 	// Separated says whether the 95 % intervals of its differences to all other candidates exclude 0, by Holm's
 	// procedure; absent: there is no other candidate, or the repeats cannot tell.
 	Separated *bool `json:"separated,omitempty"`
-	// Tied are the candidates whose interval includes 0.
+	// Tied are the candidates whose interval includes 0, or is unknown.
 	Tied []string `json:"tied,omitempty"`
 	// Ranking lists all nodes of the stage, the candidates first.
 	Ranking []Ranked `json:"ranking"`
@@ -47,6 +47,8 @@ type Difference struct {
 	High  *float64 `json:"high"`
 	// Apart: the interval excludes 0, and so do those of all more distinct ones.
 	Apart bool `json:"apart"`
+	// Unknown says why the repeats of the two cannot tell: there is no interval then.
+	Unknown string `json:"unknown,omitempty" redact:"yes"`
 }
 
 // bestConfidence is that of all differences to the best node together.
@@ -73,49 +75,24 @@ func (m Measured) Value() expression.Quantity {
 // Differences compares one node with others of the same stage by their repeats, which were played in turn. Of
 // all intervals together each excludes 0 wrongly with a probability of 5 % at most (Holm, Scandinavian Journal
 // of Statistics 6, 1979): the k-th most distinct of m is judged at 5 % / (m-k), and none after the first that
-// includes 0. why says why the repeats cannot tell.
+// includes 0. A node whose repeats cannot tell has no interval, and counts as the least distinct one. why says
+// why the repeats tell of none.
 func Differences(of Measured, others []Measured) (list []*Difference, why string) {
-	type pair struct {
-		to           *Difference
-		p, err, df   float64
-		late, latest float64 // what the client's delay adds at both ends
+	var pairs []*pair
+	for _, other := range others {
+		x := of.against(other)
+		pairs, list = append(pairs, x), append(list, x.to)
+		why = cmp.Or(why, x.to.Unknown)
 	}
-	pairs := make([]*pair, len(others))
-	for i, other := range others {
-		reps := &repeats{}
-		reps.add(false, of.Node)
-		reps.add(false, other.Node)
-		if reps.why != "" {
-			return nil, reps.why
-		}
-		a, b := of.repeated(reps), other.repeated(reps)
-		if why := cmp.Or(a.Why, b.Why); why != "" || !a.Known || !b.Known {
-			return nil, cmp.Or(why, "a repeat has no value")
-		}
-		var sizes []int
-		for _, g := range reps.groups {
-			sizes = append(sizes, g.n)
-		}
-		apart := expression.Apart(a, b)
-		if apart == nil && a.V != b.V {
-			return nil, "its repeats have no values of their own"
-		}
-		if apart == nil {
-			apart = make([]float64, reps.total)
-		}
-		x := &pair{to: &Difference{Value: a.V - b.V}, late: (a.V - a.Lo) + (b.Hi - b.V), latest: (a.Hi - a.V) + (b.V - b.Lo)}
-		var ok bool
-		if x.err, x.df, ok = stats.Jackknife(apart, sizes); !ok {
-			return nil, "a difference has no value in some repeats"
-		}
-		if x.p = 1; x.to.Value != 0 {
-			x.p = stats.TwoSided(x.to.Value/x.err, x.df)
-		}
-		pairs[i], list = x, append(list, x.to)
+	if !slices.ContainsFunc(list, func(d *Difference) bool { return d.Unknown == "" }) {
+		return nil, why
 	}
 	slices.SortStableFunc(pairs, func(a, b *pair) int { return cmp.Compare(a.p, b.p) })
 	open := false
 	for k, x := range pairs {
+		if x.to.Unknown != "" { // as are all after it
+			break
+		}
 		alpha, half := (1-bestConfidence)/float64(len(pairs)-k), 0.0
 		if x.err > 0 {
 			half = stats.StudentT(1-alpha/2, x.df) * x.err
@@ -126,6 +103,52 @@ func Differences(of Measured, others []Measured) (list []*Difference, why string
 		x.to.Apart = !open
 	}
 	return list, ""
+}
+
+// pair is the difference of two nodes, and what its repeats say of it.
+type pair struct {
+	to           *Difference
+	p, err, df   float64 // p is 2 if the repeats cannot tell
+	late, latest float64 // what the client's delay adds at both ends
+}
+
+// against compares two nodes by their repeats.
+func (m Measured) against(other Measured) *pair {
+	x := &pair{to: &Difference{Value: m.Value().V - other.Value().V}, p: 2}
+	reps := &repeats{}
+	reps.add(false, m.Node)
+	reps.add(false, other.Node)
+	if x.to.Unknown = reps.why; reps.why != "" {
+		return x
+	}
+	a, b := m.repeated(reps), other.repeated(reps)
+	if why := cmp.Or(a.Why, b.Why); why != "" || !a.Known || !b.Known {
+		x.to.Unknown = cmp.Or(why, "a repeat has no value")
+		return x
+	}
+	apart := expression.Apart(a, b)
+	if apart == nil && a.V != b.V {
+		x.to.Unknown = "its repeats have no values of their own"
+		return x
+	}
+	if apart == nil {
+		apart = make([]float64, reps.total)
+	}
+	var sizes []int
+	for _, g := range reps.groups {
+		sizes = append(sizes, g.n)
+	}
+	var ok bool
+	if x.err, x.df, ok = stats.Jackknife(apart, sizes); !ok {
+		x.to.Unknown = "a difference has no value in some repeats"
+		return x
+	}
+	x.to.Value = a.V - b.V
+	x.late, x.latest = (a.V-a.Lo)+(b.Hi-b.V), (a.Hi-a.V)+(b.V-b.Lo)
+	if x.p = 1; x.to.Value != 0 {
+		x.p = stats.TwoSided(x.to.Value/x.err, x.df)
+	}
+	return x
 }
 
 // repeated evaluates the expression with one repeat left out in turn.

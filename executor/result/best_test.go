@@ -79,6 +79,18 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%s: %s %s\nwant %s", name, text, why, c.want)
 		}
 	}
+	// A node one of whose repeats has no value is told from none, and the others still are.
+	gap := played("gap", 90, 94, 88, 92)
+	gap.Repeats[2].Metrics["throughput"].Value = nil
+	others := []Measured{{gap, p}, {played("other", 90, 94, 88, 92), p}}
+	list, why := Differences(best, others)
+	if why != "" || len(list) != 2 || list[0].Apart || list[0].Low != nil || !strings.Contains(list[0].Unknown, "repeat 3") ||
+		!list[1].Apart || list[1].Unknown != "" || *list[1].Low != 10 {
+		t.Errorf("a repeat without a value: %s %+v", why, list)
+	}
+	if _, why := Differences(Measured{gap, p}, others[1:]); !strings.Contains(why, "repeat 3") {
+		t.Errorf("a best one with a repeat without a value: %q", why)
+	}
 	// What ranks nodes is what their difference is made of.
 	if v := best.Value().V; v != 101 {
 		t.Errorf("the value with repeats is %v, their mean is 101", v)
