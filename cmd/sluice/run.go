@@ -143,7 +143,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	o := artifact.Options{
 		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: newSamples(plan, f),
-		Mixed: mixesLoops(compiled), Configured: compiled.Configures(),
+		Mixed: mixesLoops(compiled), Configured: configured(compiled),
 		Fail: func(r *result.Result, err error) { verdict.RecordWriteError(r, plan.Mask(err.Error())) },
 	}
 	folder, err := artifact.Open(f.dir, o)
@@ -293,6 +293,14 @@ func newSamples(plan *scenario.Plan, f outputs) *artifact.Samples {
 // mixesLoops reports whether the plan has both closed and open loops.
 func mixesLoops(p *program.Program) bool {
 	return slices.ContainsFunc(p.Nodes, func(n *program.Node) bool { return n.Open != p.Nodes[0].Open })
+}
+
+// configured lists the models whose configuration the best node of a stage decides.
+func configured(p *program.Program) (list []artifact.Configured) {
+	for _, c := range p.Configurations() {
+		list = append(list, artifact.Configured(c))
+	}
+	return list
 }
 
 // noteEarlierResult prints a note if dir still holds the result of an earlier run, so that it is

@@ -20,8 +20,8 @@ type Options struct {
 	Percentiles []float64 // columns of distributions in every table and file
 	Samples     *Samples  // recorded requests, closed; nil: not recorded
 	Mixed       bool      // the run has closed and open loops, so perf_analyzer's tables are separate
-	// Configured: a stage loads models with configurations and asks for its best node.
-	Configured bool
+	// Configured lists the models whose configuration the best node of a stage decides.
+	Configured []Configured
 	// Fail records in the result that a file could not be written, so that no file contradicts it.
 	// It may be nil.
 	Fail func(*result.Result, error)
@@ -56,10 +56,8 @@ const bestFormat = ""
 
 // names returns the names of the files, without those of models that the server names.
 func (w writer) names(o Options) []string {
-	if w.format == bestFormat && !o.Configured {
-		return nil
-	} else if w.format == bestFormat {
-		return []string{configName}
+	if w.format == bestFormat {
+		return o.configNames()
 	}
 	if w.render == nil {
 		return perfanalyzer.Names(o.Mixed)
@@ -69,7 +67,7 @@ func (w writer) names(o Options) []string {
 
 func (w writer) files(r *result.Result, o Options) ([]file, error) {
 	if w.format == bestFormat {
-		return bestConfigurations(r), nil
+		return bestConfigurations(r, o), nil
 	}
 	if w.render == nil {
 		return perfanalyzer.Tables(r, o.Percentiles)

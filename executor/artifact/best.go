@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/artifact/clean"
@@ -66,31 +67,25 @@ func rankOf(r *result.Result, node string) string {
 
 var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// bestConfigurations returns the files with the configurations of the models of the best nodes: config.pbtxt,
-// as in the server's model repository, or, where there are several, with the stage and the model in the name.
-func bestConfigurations(r *result.Result) (files []file) {
-	for _, b := range r.Best {
-		for _, n := range r.Nodes {
-			if b.Node == "" || n.ID != b.Node {
-				continue
-			}
-			for _, c := range n.Configurations {
-				name := configPrefix + notInFileName.ReplaceAllString(b.Stage+"-"+c.Model, "_") + configSuffix
-				comment := fmt.Sprintf("# %s: %s\n", clean.Line(b.Node), clean.Line(b.Text))
-				files = append(files, file{Name: name, Data: []byte(comment + c.Text)})
-			}
+// Configured names a model that a stage, which asks for its best node, loads with configurations.
+type Configured struct{ Stage, Model string }
+
+// configNames returns the names of the files with the configurations of the best nodes, in the order of
+// Options.Configured: config.pbtxt, as in the server's model repository, or, where there are several, with the
+// stage and the model in the name. They do not depend on how the run ends, so that a file in the way is found
+// before it.
+func (o Options) configNames() (names []string) {
+	if len(o.Configured) == 1 {
+		return []string{configName}
+	}
+	for i, c := range o.Configured {
+		name := notInFileName.ReplaceAllString(c.Stage+"-"+c.Model, "_")
+		if slices.Contains(names, configPrefix+name+configSuffix) { // they differ in odd characters only
+			name += fmt.Sprintf("-%d", i+1)
 		}
+		names = append(names, configPrefix+name+configSuffix)
 	}
-	if len(files) == 1 {
-		files[0].Name = configName
-	}
-	seen := map[string]int{}
-	for i := range files {
-		if seen[files[i].Name]++; seen[files[i].Name] > 1 { // names that differ in odd characters only
-			files[i].Name = strings.TrimSuffix(files[i].Name, configSuffix) + fmt.Sprintf("-%d%s", i+1, configSuffix)
-		}
-	}
-	return files
+	return names
 }
 
 // Names of configurations: that of a repository of Triton, and where there are several.
@@ -99,6 +94,25 @@ const (
 	configPrefix = "config-"
 	configSuffix = ".pbtxt"
 )
+
+// bestConfigurations returns the files with the configurations of the models of the best nodes.
+func bestConfigurations(r *result.Result, o Options) (files []file) {
+	names := o.configNames()
+	for _, b := range r.Best {
+		for _, n := range r.Nodes {
+			if b.Node == "" || n.ID != b.Node {
+				continue
+			}
+			for _, c := range n.Configurations {
+				if i := slices.Index(o.Configured, Configured{b.Stage, c.Model}); i >= 0 {
+					comment := fmt.Sprintf("# %s: %s\n", clean.Line(b.Node), clean.Line(b.Text))
+					files = append(files, file{Name: names[i], Data: []byte(comment + c.Text)})
+				}
+			}
+		}
+	}
+	return files
+}
 
 // isConfigName reports whether a file may be the configuration of a best node.
 func isConfigName(name string) bool {

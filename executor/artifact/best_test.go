@@ -2,6 +2,9 @@ package artifact
 
 import (
 	"encoding/csv"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +69,7 @@ func TestBest(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"node": "rank", "c[n=1]": "2", "c[n=2]": "1", "c[n=4]": "3"}, ranks); diff != "" {
 		t.Error(diff)
 	}
-	files := bestConfigurations(r)
+	files := bestConfigurations(r, Options{Configured: []Configured{{"c", "m/1"}}})
 	if len(files) != 1 || files[0].Name != "config.pbtxt" ||
 		string(files[0].Data) != "# c[n=2]: max throughput where latency.p99 < 50ms\nname: \"m\" # c[n=2]\n" {
 		t.Errorf("%+v", files)
@@ -74,23 +77,31 @@ func TestBest(t *testing.T) {
 }
 
 // TestBestConfigurations: several configurations have the stage and the model in their names, each its own; the
-// names are those of files that a run may replace.
+// names are those of files that a run may replace, are known before it, and do not depend on how it ends.
 func TestBestConfigurations(t *testing.T) {
 	r := ranked()
 	n := r.Nodes[1]
 	n.Configurations = append(n.Configurations, result.Configuration{Model: "m 1"}, result.Configuration{Model: "../x"})
+	o := Options{Configured: []Configured{{"c", "m/1"}, {"c", "m 1"}, {"c", "../x"}, {"d", "m/1"}}}
 	var names []string
-	for _, f := range bestConfigurations(r) {
+	for _, f := range bestConfigurations(r, o) {
 		names = append(names, f.Name)
-		if !isOutputName(f.Name) {
+		if !isOutputName(f.Name) || !slices.Contains(o.names(), f.Name) {
 			t.Errorf("%s is not taken for a file of a run", f.Name)
 		}
 	}
 	if diff := cmp.Diff([]string{"config-c-m_1.pbtxt", "config-c-m_1-2.pbtxt", "config-c-.._x.pbtxt"}, names); diff != "" {
 		t.Error(diff)
 	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config-d-m_1.pbtxt"), []byte("name: \"own\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, o); err == nil || !strings.Contains(err.Error(), "config-d-m_1.pbtxt: no result of an earlier run lists it") {
+		t.Errorf("a file in the way: %v", err)
+	}
 	r.Best[0].Node = ""
-	if files := bestConfigurations(r); len(files) > 0 {
+	if files := bestConfigurations(r, o); len(files) > 0 {
 		t.Errorf("without a best node: %+v", files)
 	}
 }

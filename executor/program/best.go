@@ -34,11 +34,21 @@ func (b *Best) Text() string {
 	return text + " where " + strings.Join(where, " and ")
 }
 
-// Configures reports whether some stage asks for its best node and loads models with configurations.
-func (p *Program) Configures() bool {
-	return slices.ContainsFunc(p.Plan.Stages, func(s *scenario.Stage) bool {
-		return s.Best != nil && slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.Config != "" })
-	})
+// Configuration names a model that the points of a stage load with configurations of the plan.
+type Configuration struct{ Stage, Model string }
+
+// Configurations lists the models that stages which ask for their best node load with configurations, in the
+// order of the plan, each once.
+func (p *Program) Configurations() (list []Configuration) {
+	for _, s := range p.Plan.Stages {
+		for _, a := range s.Before {
+			c := Configuration{s.ID, a.LoadModel}
+			if s.Best != nil && a.Config != "" && !slices.Contains(list, c) {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
 }
 
 // compileBests compiles what the best node of each stage is, but for the conditions, which are compiled with
