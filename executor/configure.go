@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -30,6 +32,10 @@ func (su *setup) configure(ctx context.Context, s *scenario.Stage, t *target, a 
 	if !ok {
 		return fmt.Errorf("backend %s does not load models with a configuration", t.Kind.Name)
 	}
+	// One load at a time of models of one name: they may be one, which clash then finds.
+	one, _ := su.loading.LoadOrStore(a.LoadModel, &sync.Mutex{})
+	one.(*sync.Mutex).Lock()
+	defer one.(*sync.Mutex).Unlock()
 	k := su.configuredModel(s.ID, t, a.LoadModel)
 	if k == nil {
 		k = &configured{stage: s.ID, target: t, model: a.LoadModel}
@@ -48,7 +54,31 @@ func (su *setup) configure(ctx context.Context, s *scenario.Stage, t *target, a 
 		k.uncertain = true
 		return err
 	}
+	su.asking.Lock()
 	k.now = now
+	others := slices.DeleteFunc(slices.Clone(su.configured), func(o *configured) bool {
+		return o.stage == k.stage || o.model != k.model || o.now.JSON == nil
+	})
+	su.asking.Unlock()
+	return k.clash(ctx, others)
+}
+
+// clash returns an error if a model of a stage that runs at the same time is on the same server, where the
+// last load counts for both: then it no longer has the configuration that its stage gave it. Their URLs need
+// not show that.
+func (k *configured) clash(ctx context.Context, others []*configured) error {
+	for _, o := range others {
+		now, err := o.target.Conn.(backends.Configurer).Configuration(ctx, o.model)
+		if err != nil || bytes.Equal(now.JSON, o.now.JSON) {
+			continue // an error is the other stage's
+		}
+		if bytes.Equal(k.own.JSON, o.now.JSON) { // it was loaded before this one was read
+			k.own, k.base = o.own, o.base
+		}
+		return fmt.Errorf("stages %q and %q run at the same time and load model %s with a configuration each, on one server "+
+			"that targets %q and %q name: put one stage behind the other", o.stage, k.stage, k.model,
+			o.target.Plan.Name, k.target.Plan.Name)
+	}
 	return nil
 }
 
@@ -112,12 +142,13 @@ func (su *setup) restore(ctx context.Context, stage string) (first error) {
 	return first
 }
 
-// configurations lists those that the models of a stage have now.
-func (su *setup) configurations(stage string) (list []result.Configuration) {
+// configurations lists those that the models have now which a stage, a point of a matrix, loads.
+func (su *setup) configurations(s *scenario.Stage) (list []result.Configuration) {
 	su.asking.Lock()
 	defer su.asking.Unlock()
 	for _, k := range su.configured {
-		if k.stage == stage && k.now.JSON != nil {
+		loads := func(a scenario.Action) bool { return a.Config != "" && a.LoadModel == k.model }
+		if k.stage == s.ID && k.now.JSON != nil && k.target.Plan == s.Request.Target && slices.ContainsFunc(s.Before, loads) {
 			list = append(list, result.Configuration{
 				Target: k.target.Plan.Name, Model: k.model, Text: k.now.Text,
 			})

@@ -165,3 +165,34 @@ func TestModelConfigWithoutAnswer(t *testing.T) {
 		t.Errorf("exit %d: %s; a model that was not loaded is there afterwards: %v", r.ExitCode, r.Reason, err)
 	}
 }
+
+// TestModelConfigClash: two stages that run at the same time and give one model of a server a configuration each,
+// over protocols whose URLs do not show that it is one, end the run, and the model is as it was before both.
+func TestModelConfigClash(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	own := configuration(t, s)
+	r := play(t, `
+version: 1
+`+noLimits+`
+targets:
+  a: {backend: triton, url: "`+s.HTTPURL()+`", model: identity_fp32, ready: 0s}
+  b: {backend: triton, url: "`+s.GRPCURL()+`", model: identity_fp32, ready: 0s}
+defaults: {shapes: {INPUT0: [4]}, load: {concurrency: 1}, for: 20 requests}
+stages:
+  - parallel:
+      - {id: a, target: a, before: [{load_model: {name: identity_fp32, config: {instance_group: [{count: 2}]}}}]}
+      - {id: b, target: b, before: [{load_model: {name: identity_fp32, config: {instance_group: [{count: 3}]}}}]}
+`, "", Env{})
+	var reasons []string
+	for _, n := range r.Nodes {
+		reasons = append(reasons, n.Reason)
+	}
+	if text := strings.Join(reasons, "; "); r.ExitCode != 4 ||
+		!strings.Contains(text, "run at the same time and load model identity_fp32 with a configuration each, on one server") {
+		t.Errorf("exit %d: %s; %s", r.ExitCode, r.Reason, text)
+	}
+	if now := configuration(t, s); now != own {
+		t.Errorf("after the run\n%s\nwant\n%s", now, own)
+	}
+}

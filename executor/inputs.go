@@ -57,6 +57,7 @@ type setup struct {
 	asked  map[model]error // those that were asked for a real answer
 	// models that are loaded with configurations of the plan; guarded by asking
 	configured []*configured
+	loading    sync.Map // a *sync.Mutex for each name of these
 }
 
 // tell passes an event on.

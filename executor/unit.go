@@ -174,7 +174,7 @@ func (m *member) keep(n *program.Node, out *result.Node) {
 	if in := m.r.inputs[n.Stage]; in != nil { // of a stage with several nodes they belong to the first
 		out.Probes, in.probes = in.probes, 0
 	}
-	out.Configurations = m.r.configurations(m.Stage)
+	out.Configurations = m.r.configurations(n.Stage)
 	m.done = append(m.done, out)
 	addAttempts(out, m.repeats[n].tried)
 	m.judge(n, out, m.repeats[n].short())

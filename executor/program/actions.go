@@ -2,7 +2,11 @@ package program
 
 import (
 	"cmp"
+	"net"
+	"net/url"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -11,9 +15,9 @@ import (
 // of one model that members of a group would give it at the same time. It reads the plan's stages.
 func checkActions(d *draft) {
 	type place struct {
-		group *scenario.Group
-		url   string
-		model string
+		group  *scenario.Group
+		server string
+		model  string
 	}
 	loads := make(map[place]string)
 	for _, s := range d.Plan.Stages {
@@ -21,7 +25,7 @@ func checkActions(d *draft) {
 			if a.Config == "" || s.Group == nil || s.Request.Target == nil {
 				continue
 			}
-			at := place{s.Group, s.Request.Target.URL, a.LoadModel}
+			at := place{s.Group, serverOf(s.Request.Target), a.LoadModel}
 			if other := loads[at]; other != "" && other != s.ID {
 				d.fail(a.Pos, "load-clash",
 					"stages %q and %q run at the same time, and both give model %q a configuration",
@@ -39,6 +43,24 @@ func checkActions(d *draft) {
 			}
 		}
 	}
+}
+
+// serverOf returns a name of a target's server, the same for spellings of one address. Each target with the
+// embedded server has one of its own.
+func serverOf(t *scenario.Target) string {
+	u, err := url.Parse(t.URL)
+	switch {
+	case err != nil || t.Embedded() || t.URL == "":
+		return t.Name
+	case strings.HasSuffix(u.Scheme, "+unix"):
+		return path.Clean(u.Path)
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if ip := net.ParseIP(host); ip.IsLoopback() {
+		host = "localhost"
+	}
+	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	return net.JoinHostPort(host, cmp.Or(u.Port(), port)) + strings.TrimSuffix(u.Path, "/")
 }
 
 // Postponed reports whether a stage's requests can only be made when its turn comes, as it or a
