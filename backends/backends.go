@@ -87,6 +87,7 @@ const (
 	ModelConfig                        // load models with configurations of the plan
 	Composing                          // statistics of the models that a model calls
 	Classification                     // outputs can be classes
+	Counters                           // numbers in requests can differ from one to the next
 	// The plan names a Prometheus endpoint; the executor reads it, whatever the kind
 	Scrape
 	// the server runs in this process: its own threads stamp replies, and its CPU time is part of this
@@ -101,7 +102,7 @@ var AbilityNames = []string{
 	"token events",
 	"token counts", "prompts", "chat", "request bodies", "sequences", "system shared memory",
 	"cuda shared memory",
-	"trace settings", "model control", "model configurations", "composing models", "classification", "metrics endpoint",
+	"trace settings", "model control", "model configurations", "composing models", "classification", "counters", "metrics endpoint",
 	"server in this process",
 }
 

@@ -83,6 +83,7 @@ type Call struct {
 	Head     []byte
 	Holes    []Hole
 	Vary     *Vary // the words of Holes of its fields; nil: it has none
+	Counters []Counter
 	Body     [][]byte
 	Seal     Seal // follows Body and depends on the values in Head; nil: none
 	Impl     any  // the backend's own form; set by Prepare only

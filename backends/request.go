@@ -99,9 +99,11 @@ type Request struct {
 	Parameters []Parameter
 	Headers    []Header // override the target's
 	Vary       *Vary    // marks in Rows; nil: there are none
-	Row        uint32
-	Items      uint32 // inferences in it; 0: the backend reads them from Body
-	Expect     *Expect
+	// Counters are numbers in Body that differ from request to request (Ability Counters).
+	Counters []Counter
+	Row      uint32
+	Items    uint32 // inferences in it; 0: the backend reads them from Body
+	Expect   *Expect
 	// the whole request, sent unchanged (Ability Bodies); nil: it is encoded from the other fields
 	Body []byte
 	// BodyType is the media type of Body; "": the kind's own.

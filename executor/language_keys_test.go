@@ -156,6 +156,7 @@ func proven() map[string]string {
 		// What a variable is for is read by people, in the plan.
 		"TestProbes":           "target.probe",
 		"TestTensorParameters": "stages.outputs.parameters",
+		"TestCountersArrive":   "data.counters data.counters.NAME.from data.counters.NAME.to",
 		"nobody":               "vars.NAME.description",
 	} {
 		for _, k := range strings.Fields(list) {

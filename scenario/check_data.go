@@ -19,6 +19,7 @@ func checkDataset(c *checker, ds *language.Dataset) {
 			c.under(ds.Columns.At, e.Key, m)
 		}
 	}
+	checkCounters(c, ds.Counters)
 	if p := ds.Prompts; p != nil {
 		checkPrompts(c, p)
 	}
@@ -28,6 +29,21 @@ func checkDataset(c *checker, ds *language.Dataset) {
 	}
 	for _, g := range ds.Generate.Inputs.Items() {
 		checkGenerator(c, g.Value)
+	}
+}
+
+// mostCounters is that of a request.
+const mostCounters = 32
+
+func checkCounters(c *checker, counters *language.Dict[language.Counter]) {
+	for i, e := range counters.Items() {
+		from, to := e.Value.From.Or(0), e.Value.To
+		if to != nil && to.V < from {
+			c.at(to.At, outOfRange("`to` is %d, and the counter begins at %d", to.V, from))
+		}
+		if i == mostCounters {
+			c.under(counters.At, e.Key, outOfRange("a request has at most %d counters", mostCounters))
+		}
 	}
 }
 

@@ -191,6 +191,7 @@ type Dataset struct {
 	CommandPos  source.Pos `plan:"-"`
 	Output      []byte     `plan:"-"` // of Command, once a run has executed it
 	Columns     []Column
+	Counters    []Counter     // numbers that differ from request to request
 	Format      string        // as written; "" by extension and content
 	TimeUnit    time.Duration // of the rows' timestamps; 0: that of the format
 	TimeUnitPos source.Pos    // of the key; the zero Pos: it is not written
@@ -270,6 +271,13 @@ type Row struct {
 type Column struct {
 	Field, Name string
 	Pos         source.Pos
+}
+
+// Counter is a number that differs from request to request, in the field of a message.
+type Counter struct {
+	Field    string
+	From, To int64 // To 0: it has no end
+	Pos      source.Pos
 }
 
 // Generate draws inputs. Default applies to inputs without an entry of their own.

@@ -135,10 +135,10 @@ func TestAbilities(t *testing.T) {
 			kind: "torchserve", url: "grpc://h", streaming: true,
 			want: "unary, expected outputs, streaming, request bodies",
 		},
-		{kind: "torchserve", url: "http://h", want: "unary, expected outputs, request bodies"},
+		{kind: "torchserve", url: "http://h", want: "unary, expected outputs, request bodies, counters"},
 		{
 			kind: "torchserve", url: "http://h", streaming: true,
-			want: "unary, expected outputs, streaming, request bodies",
+			want: "unary, expected outputs, streaming, request bodies, counters",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "chat",
@@ -156,14 +156,14 @@ func TestAbilities(t *testing.T) {
 			kind: "openai", url: "http://h", endpoint: "embeddings",
 			want: "unary, metadata, token counts, prompts, request bodies",
 		},
-		{kind: "grpc", url: "grpc://h", want: "unary, expected outputs, request bodies"},
+		{kind: "grpc", url: "grpc://h", want: "unary, expected outputs, request bodies, counters"},
 		{
 			kind: "grpc", url: "grpc://h", streaming: true,
-			want: "unary, expected outputs, streaming, request bodies",
+			want: "unary, expected outputs, streaming, request bodies, counters",
 		},
 		{
 			kind: "http", url: "http://h", streaming: true,
-			want: "unary, expected outputs, streaming, request bodies",
+			want: "unary, expected outputs, streaming, request bodies, counters",
 		},
 	} {
 		k := kind(t, row.kind)

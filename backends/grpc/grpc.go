@@ -4,8 +4,9 @@
 // It is not: a transport (wire/grpcraw), a client of a certain service, a compiler of .proto files
 // (protocompile).
 //
-// Every request is encoded before the clock starts, and replies are never decoded: their wire form is
-// checked in place, and the fields that the plan expects are found in it by their numbers.
+// Every request is encoded before the clock starts; the number that a counter has in it is written over its
+// place at the end of the message. Replies are never decoded: their wire form is checked in place, and the
+// fields that the plan expects are found in it by their numbers.
 //
 //	the method streams    a request                   a reply
 //	not at all            one message                 one message
@@ -43,7 +44,7 @@ func Kind() backends.Kind {
 			"tls", "timeout", "connect_timeout", "connections",
 		},
 		Abilities: func(t backends.Target) backends.Ability {
-			a := backends.Unary | backends.Bodies | backends.Expects
+			a := backends.Unary | backends.Bodies | backends.Expects | backends.Counters
 			if t.Streaming {
 				a |= backends.Stream
 			}
@@ -199,10 +200,16 @@ func (c *Conn) Prepare(r backends.Request) (*backends.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.Call(m.path, r.Headers, messages, nil, nil, c.target.MaxMessage, e)
+	counters, err := m.count(r.Counters)
 	if err != nil {
 		return nil, err
 	}
+	messages, head, holes := counters.fill(messages, c.target.Streaming)
+	call, err := c.Call(m.path, r.Headers, messages, head, holes, c.target.MaxMessage, e)
+	if err != nil {
+		return nil, err
+	}
+	call.Counters = counters.counters
 	call.Row, call.Items = r.Row, max(r.Items, 1)
 	return call, nil
 }

@@ -44,7 +44,7 @@ var Keys = []string{
 
 // Abilities returns the abilities of a target that takes whole bodies.
 func Abilities(t backends.Target) backends.Ability {
-	a := backends.Unary | backends.Bodies | backends.Expects
+	a := backends.Unary | backends.Bodies | backends.Expects | backends.Counters
 	if t.Streaming {
 		a |= backends.Stream
 	}

@@ -35,15 +35,20 @@ func (c *Conn) Encode(method, path string, r *backends.Request, member Member) (
 	if err != nil {
 		return nil, err
 	}
+	t, err := fillIn(r, body)
+	if err != nil {
+		return nil, err
+	}
 	call := &backends.Call{
-		Row: r.Row, Items: max(r.Items, 1), MaxReply: c.target.MaxMessage, Body: [][]byte{body},
-		Impl: c.expected(r, headers, member),
+		Row: r.Row, Items: max(r.Items, 1), MaxReply: c.target.MaxMessage, Body: [][]byte{t.rest},
+		Counters: t.counters, Impl: c.expected(r, headers, member),
 	}
 	q := http1.Request{
-		Method: method, Host: c.Authority, Path: cmp.Or(c.Prefix+path, "/"), Headers: headers, Body: call.Body,
+		Method: method, Host: c.Authority, Path: cmp.Or(c.Prefix+path, "/"), Headers: headers,
+		Prefix: t.front, Holes: t.holes, Body: call.Body,
 	}
 	if name := c.target.Compression; name != "" && len(body) > 0 {
-		if q.Coding, err = coding.WithPrefix(name, 0, q.Body); err != nil {
+		if q.Coding, err = coding.WithPrefix(name, len(t.front), q.Body); err != nil {
 			return nil, err
 		}
 		q.Body = [][]byte{q.Coding.After}

@@ -22,7 +22,7 @@ const Predict = "predict"
 // abilities returns the abilities of a target of backend kserve.
 func abilities(t backends.Target) backends.Ability {
 	if t.Endpoint == Predict {
-		return bodies.Abilities(t)
+		return bodies.Abilities(t) &^ backends.Counters // a row may become an instance of a body
 	}
 	return Abilities(t)
 }

@@ -26,11 +26,16 @@ import (
 // Kind returns the backend "torchserve".
 func Kind() backends.Kind {
 	return backends.Kind{
-		Name:      "torchserve",
-		Help:      "TorchServe over HTTP or gRPC: bodies, forms and streams",
-		Schemes:   append([]string{"grpc", "grpcs", "grpc+unix"}, http.Schemes...),
-		Keys:      slices.Concat([]string{"model", "model_version", "path", "ready", "management"}, http.Keys),
-		Abilities: http.Abilities,
+		Name:    "torchserve",
+		Help:    "TorchServe over HTTP or gRPC: bodies, forms and streams",
+		Schemes: append([]string{"grpc", "grpcs", "grpc+unix"}, http.Schemes...),
+		Keys:    slices.Concat([]string{"model", "model_version", "path", "ready", "management"}, http.Keys),
+		Abilities: func(t backends.Target) backends.Ability {
+			if t.GRPC() {
+				return http.Abilities(t) &^ backends.Counters // a body is the bytes of an input
+			}
+			return http.Abilities(t)
+		},
 		Check: func(t backends.Target) error {
 			if _, err := openManagement(&t, backends.Clock{}); err != nil {
 				return err

@@ -101,7 +101,7 @@ func joinRows(b *build, rows []row) (req backends.Request, err error) {
 	}
 	req = backends.Request{
 		Model: b.request.Model, Outputs: wantedOutputs(b), Items: uint32(items),
-		Body: first.body, BodyType: first.rec.Type, Parts: partsOf(rows),
+		Body: first.body, BodyType: first.rec.Type, Parts: partsOf(rows), Counters: countersOf(b.dataset),
 		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers), Signature: &b.sig,
 	}
 	if err = applyRow(b, &req, rows); err != nil {

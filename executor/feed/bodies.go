@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed/format"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // emptyBody returns the only row of a plan without data, for a kind that takes whole bodies: a request
@@ -74,6 +75,14 @@ func partsOf(rows []row) (parts []backends.Part) {
 		parts = append(parts, rows[i].rec.Parts...)
 	}
 	return parts
+}
+
+// countersOf returns the numbers that differ from request to request.
+func countersOf(d *scenario.Dataset) (list []backends.Counter) {
+	for _, c := range d.Counters {
+		list = append(list, backends.Counter{Path: c.Field, From: uint64(c.From), To: uint64(c.To)})
+	}
+	return list
 }
 
 // expectValues adds what the rows of a request expect to what the plan does.

@@ -39,6 +39,10 @@ func readRows(d *draft, r scenario.Request) {
 			d.fail(data.Pos, "does-not-fit", "target %q takes no whole bodies: %s", r.Target.Name, why)
 		}
 	}
+	if why := k.lacks(backends.Counters); len(data.Counters) > 0 && why != "" {
+		d.fail(data.Counters[0].Pos, "does-not-fit", "the requests of target %q take no counters: %s", r.Target.Name, why).
+			Help("they are for messages of backend grpc, and for JSON that backends http and torchserve send as it is")
+	}
 	if data.Prompts != nil {
 		checkPrompts(d, r, k)
 	}

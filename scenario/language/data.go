@@ -50,6 +50,11 @@ type Dataset struct {
 	// session_id, delay, id. Only these columns are read.
 	// Example: {prompt: question}
 	Columns *Dict[Val[string]] `plan:"columns" with:"file rows command"`
+	// Numbers that differ from request to request, by the field that holds them, named as in `expect`: what the
+	// first request of a measurement has, each after it one more. In a text field the digits follow the text of
+	// the row. For messages of backend grpc, and JSON that is sent as it is.
+	// Example: {order.id: 1, order.user: {from: 1, to: 500}}
+	Counters *Dict[Counter] `plan:"counters" with:"file bodies rows command"`
 	// Unit of the rows' timestamps and delays. perf_analyzer and mooncake have ms, Bailian's traces s;
 	// timestamps of other forms need it.
 	// Example: ms
@@ -82,6 +87,17 @@ type Dataset struct {
 	// Length of random BYTES elements.
 	// Example: {min: 1, max: 64}
 	StringLength *Dist[int64, Number] `plan:"string_length" with:"generate" default:"128"`
+}
+
+// Counter holds the keys of a number that differs from request to request.
+type Counter struct {
+	At Place `def:"counter" title:"int or map"`
+	// The number in the first request.
+	// Example: 1
+	From *Val[int64] `plan:"from" form:"scalar" default:"0" min:"0"`
+	// The largest number, after which it starts again; without it, the largest that the field takes.
+	// Example: 500
+	To *Val[int64] `plan:"to" min:"1"`
 }
 
 // Files names files by pattern.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -36,7 +37,7 @@ type message struct {
 // Headers override the pool's own. A reply may have maxReply bytes (0: Options.MaxMessage, or
 // backends.ReplyLimit). expect is for the judge, which reads it with Expected.
 //
-// With Options.Framed the pieces of body are messages; they have no head.
+// With Options.Framed the pieces of body are messages without a head; holes are places in these, joined.
 //
 // It returns an error for a header that gRPC cannot carry and for a message over max_message.
 func (p *Pool) Call(
@@ -54,10 +55,18 @@ func (p *Pool) Call(
 	}
 	if p.o.Framed {
 		frames, err := p.frame(body)
+		if err == nil && len(holes) > 0 && p.o.Compression != "" {
+			err = errors.New("the messages of a stream cannot have counters with `compression`")
+		}
 		if err != nil {
 			return nil, err
 		}
-		body, size = [][]byte{frames}, len(frames)-prefixSize
+		size = len(frames) - prefixSize
+		if len(holes) > 0 {
+			call.Head, call.Holes, body = frames, behindPrefixes(body, holes), nil
+		} else {
+			body = [][]byte{frames}
+		}
 	} else if p.o.Compression != "" {
 		seal, err := coding.WithSuffix(p.o.Compression, len(head), body)
 		if err != nil {
@@ -99,6 +108,20 @@ func (p *Pool) frame(messages [][]byte) (frames []byte, err error) {
 		frames = append(frames, m...)
 	}
 	return frames, nil
+}
+
+// behindPrefixes moves holes to where they are with the prefixes of messages.
+func behindPrefixes(messages [][]byte, holes []backends.Hole) (moved []backends.Hole) {
+	for _, h := range holes {
+		for i, end := 0, 0; i < len(messages); i++ {
+			if end += len(messages[i]); int(h.At) < end {
+				h.At += uint32((i + 1) * prefixSize)
+				break
+			}
+		}
+		moved = append(moved, h)
+	}
+	return moved
 }
 
 // Expected returns the expect argument of Pool.Call, for the judge.

@@ -75,7 +75,7 @@ func (o *outgoing) marshal() mem.BufferSlice {
 	h.bytes = append(h.bytes, o.call.Head...)
 	for _, hole := range o.call.Holes {
 		at := own + int(hole.At)
-		protow.Fill(h.bytes[at:at+int(hole.Width)], hole.Field, &o.fields)
+		protow.Fill(h.bytes[at:at+int(hole.Width)], hole.Field, o.call, &o.fields)
 	}
 	if o.call.Seal != nil {
 		h.bytes = o.call.Seal.AppendTrailer(h.bytes, h.bytes)

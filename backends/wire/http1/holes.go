@@ -39,7 +39,7 @@ func checkHole(h backends.Hole, size int) error {
 		narrow = boolWidth
 	case backends.FieldID, backends.FieldSequenceText, backends.FieldRegion:
 	default:
-		if h.Field < backends.FieldVaryRequest {
+		if h.Field < backends.FieldCounter {
 			return fmt.Errorf("hole %+v has no known field", h)
 		}
 	}

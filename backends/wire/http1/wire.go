@@ -158,6 +158,9 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		if h.Field >= backends.FieldVaryRequest {
 			copy(to, c.Vary.Word(h.Field, f.ID))
 			continue
+		} else if h.Field >= backends.FieldCounter {
+			c.Counters[h.Field-backends.FieldCounter].Put(to, f.ID)
+			continue
 		}
 		fill(to, h.Field, &f)
 	}

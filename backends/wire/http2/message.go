@@ -22,7 +22,7 @@ type outgoing struct {
 func (o *outgoing) compose(c *backends.Call, f *backends.Fields, options *Options) {
 	o.head = append(o.head[:0], c.Head...)
 	for _, h := range c.Holes {
-		protow.Fill(o.head[h.At:int(h.At)+int(h.Width)], h.Field, f)
+		protow.Fill(o.head[h.At:int(h.At)+int(h.Width)], h.Field, c, f)
 	}
 	o.tail = o.tail[:0]
 	if c.Seal != nil {

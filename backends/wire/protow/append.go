@@ -42,22 +42,16 @@ func AppendInts(dst []byte, n protowire.Number, v []int64) []byte {
 	return dst
 }
 
-// Fill writes a field's value into its hole: digits, or a varint as wide as the hole.
-func Fill(to []byte, field uint8, f *backends.Fields) {
+// Fill writes the value of a hole of a call into it: digits, a varint as wide as the hole, or a counter.
+func Fill(to []byte, field uint8, c *backends.Call, f *backends.Fields) {
+	if field >= backends.FieldCounter {
+		c.Counters[field-backends.FieldCounter].Put(to, f.ID)
+		return
+	}
 	switch v := f.Value(field); field {
 	case backends.FieldSequence, backends.FieldStart, backends.FieldEnd:
-		putVarint(to, v)
+		backends.PutVarint(to, v)
 	default:
 		backends.PutDigits(to, v)
 	}
-}
-
-// putVarint writes v as a varint of len(to) bytes; a varint may be longer than its value needs.
-func putVarint(to []byte, v uint64) {
-	last := len(to) - 1
-	for i := range last {
-		to[i] = byte(v) | 0x80
-		v >>= 7
-	}
-	to[last] = byte(v) & 0x7f
 }
