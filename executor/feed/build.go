@@ -66,7 +66,7 @@ func Build(
 ) (Built, source.Diagnostics) {
 	b := &build{dataset: d, request: r, sig: sig, seed: seed}
 	if len(sig.Inputs) == 0 && !sig.Bodies && !sig.Text && format.Readable(d) {
-		b.sig.Inputs = typedInputs(format.Read(d))
+		b.sig.Inputs, b.sig.Outputs = typedPorts(format.Read(d))
 	}
 	checkBatch(b)
 	if sig.Text {
@@ -110,14 +110,28 @@ func Build(
 	return built, b.diags
 }
 
-// typedInputs returns the inputs of rows that say their datatypes and shapes themselves, as KServe v2
-// bodies do, for a model that the server does not describe; nil: they do not.
-func typedInputs(r *format.Rows) (list []backends.Port) {
+// typedPorts returns the inputs and expected outputs of rows that say their datatypes and shapes themselves, as
+// KServe v2 bodies do, for a model that the server does not describe; nil: they do not.
+func typedPorts(r *format.Rows) (inputs, outputs []backends.Port) {
 	if len(r.Records) == 0 {
-		return nil
+		return nil, nil
 	}
-	for i := range r.Records[0].Inputs {
-		f := &r.Records[0].Inputs[i]
+	if inputs = typed(r.Records[0].Inputs); inputs != nil {
+		for i := range r.Records {
+			for _, p := range typed(r.Records[i].Outputs) {
+				if findPort(outputs, p.Name) == nil {
+					outputs = append(outputs, p)
+				}
+			}
+		}
+	}
+	return inputs, outputs
+}
+
+// typed returns the ports of fields that all have a datatype; nil: one has none.
+func typed(fields []format.Field) (list []backends.Port) {
+	for i := range fields {
+		f := &fields[i]
 		if f.Value.Type == "" {
 			return nil
 		}

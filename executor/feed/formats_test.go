@@ -461,7 +461,34 @@ func TestFormats(t *testing.T) {
 				"r.json",
 				`{"inputs":[{"name":"a","shape":[1],"datatype":"INT32","data":[1]}],"outputs":[{"name":"o","foo":1}]}`,
 			},
-			"", `error: an output has no "foo": it holds name and parameters`,
+			"", `error: an output has no "foo": it holds name and parameters, and what is expected: shape, datatype and data`,
+		},
+		{
+			"v2 expected output", "a:FP32[2] -> o:FP32[2] p:FP32[1]", 4, "",
+			[]string{
+				"r.json",
+				`{"inputs":[{"name":"a","shape":[2,2],"datatype":"FP32","data":[1,2,3,4]}],"outputs":[{"name":"o",` +
+					`"shape":[2,2],"datatype":"FP32","data":[[1,2],[3,5]]}]}`,
+			},
+			"",
+			`a[2,2]=1,2,3,4 -> o[2,2]=1,2,3,5 [o] items 2`,
+		},
+		{
+			"v2 expected output without data", "a:INT32[1] -> o:INT32[1]", 0, "",
+			[]string{
+				"r.json",
+				`{"inputs":[{"name":"a","shape":[1],"datatype":"INT32","data":[1]}],"outputs":[{"name":"o","shape":[1]}]}`,
+			},
+			"", `error: output "o" is expected, and lacks shape, datatype or data`,
+		},
+		{
+			"v2 expected output of another datatype", "a:INT32[1] -> o:INT32[1]", 0, "",
+			[]string{
+				"r.json",
+				`{"inputs":[{"name":"a","shape":[1],"datatype":"INT32","data":[1]}],"outputs":[{"name":"o","shape":[1],` +
+					`"datatype":"INT64","data":[1]}]}`,
+			},
+			"", `error: r.json, output "o": datatype is INT64, the model's is INT32`,
 		},
 		{
 			"v2 output without a name", "a:INT32[1] -> o:INT32[1]", 0, "",

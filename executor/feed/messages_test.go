@@ -3,6 +3,7 @@ package feed
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,6 +82,12 @@ func TestUndescribedModel(t *testing.T) {
 	want := []backends.Tensor{{Name: "a", Type: tensor.Int16, Shape: []int64{2, 1}, Data: []byte{1, 0, 4, 0}}}
 	if len(diags) > 0 || len(built.Requests) != 1 || cmp.Diff(want, built.Requests[0].Inputs) != "" {
 		t.Errorf("%v %+v", diags, built.Requests)
+	}
+	expecting := strings.TrimSuffix(body, "}") + `, "outputs": [{"name": "y", "datatype": "FP32", "shape": [1], "data": [1.5]}]}`
+	built, diags = Build(fileOf(t, "b.json", "v2", expecting), &scenario.Request{Batch: 1}, backends.Signature{Model: "m"}, 0)
+	expected := []backends.Tensor{{Name: "y", Type: tensor.FP32, Shape: []int64{1}, Data: []byte{0, 0, 0xc0, 0x3f}}}
+	if len(diags) > 0 || len(built.Requests) != 1 || cmp.Diff(expected, built.Requests[0].Expect.Outputs) != "" {
+		t.Errorf("an expected output: %v %+v", diags, built.Requests)
 	}
 	rows := fileOf(t, "r.jsonl", "jsonl", `{"a": 1}`)
 	if _, diags = Build(rows, &scenario.Request{Batch: 1}, backends.Signature{Model: "m"}, 0); len(diags) != 1 ||

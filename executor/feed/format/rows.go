@@ -174,7 +174,7 @@ func (r *fieldReader) part(c *jsonscan.Scanner, rec *Record, name string) bool {
 	case name == "inputs":
 		r.inputs(c, rec)
 	case name == "outputs":
-		rec.Wanted = r.outputs(c)
+		r.outputs(c, rec)
 	default:
 		return false
 	}

@@ -19,7 +19,10 @@ import (
 //	        | [ input, … ] | input
 //	input  := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ]
 //	            [, "parameters": { … }] }
-//	output := { "name": text [, "parameters": { "classification": N, … }] }
+//	output := { "name": text [, "parameters": { "classification": N, … }]
+//	            [, "shape": [d, …], "datatype": text, "data": [ … ]] }
+//
+// The data of an output are those that the reply must have, as a reply to the body shows them.
 //
 // Shapes hold the batch dimension where the model has one: such a body is a request of as many items.
 func (r *reader) readV2(data []byte) error {
@@ -175,27 +178,41 @@ func parameter(c *jsonscan.Scanner, list *[]backends.Parameter, name string) *[]
 	return list
 }
 
-// outputs reads the outputs that a body asks for. Whether they come as raw bytes is decided by the
-// target's `tensors`.
-func (r *fieldReader) outputs(c *jsonscan.Scanner) (list []backends.Output) {
+// outputs reads the outputs that a body asks for, and what it expects of them. Whether they come as raw bytes is
+// decided by the target's `tensors`.
+func (r *fieldReader) outputs(c *jsonscan.Scanner, rec *Record) {
 	for c.Enter('['); c.More(']'); {
 		var o backends.Output
+		expected, shaped := Field{Value: Value{Form: V2JSON}}, false
 		for c.Enter('{'); c.More('}'); {
 			switch key := string(c.Key()); key {
 			case "name":
 				o.Name = r.name(c.Text())
 			case "parameters":
 				r.outputParameters(c, &o)
+			case "datatype":
+				expected.Value.Type = r.name(c.Text())
+			case "shape":
+				expected.Value.shape, shaped = dims(c), true
+			case "data":
+				expected.Value.Text = c.Value()
 			default:
-				c.Fail("an output has no %q: it holds name and parameters", key)
+				c.Fail("an output has no %q: it holds name and parameters, and what is expected: shape, datatype and data", key)
 			}
 		}
-		if c.OK() && o.Name == "" {
+		expects := expected.Value.Text != nil || expected.Value.Type != "" || shaped
+		switch {
+		case !c.OK():
+		case o.Name == "":
 			c.Fail("an output has no name")
+		case expects && (expected.Value.Text == nil || expected.Value.Type == "" || !shaped):
+			c.Fail("output %q is expected, and lacks shape, datatype or data", o.Name)
+		case expects:
+			expected.Name = o.Name
+			rec.Outputs = append(rec.Outputs, expected)
 		}
-		list = append(list, o)
+		rec.Wanted = append(rec.Wanted, o)
 	}
-	return list
 }
 
 // outputParameters reads an output's parameters: the number of classes that are wanted in its
