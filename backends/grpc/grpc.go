@@ -177,6 +177,25 @@ func (c *Conn) Ready(ctx context.Context, _ string) error {
 	return err
 }
 
+// Explain implements backends.Explainer. A message from the wire begins with the name of the code.
+func (c *Conn) Explain(s *backends.Sample) error {
+	if s.Class != backends.Status {
+		return nil
+	}
+	switch s.Status {
+	case grpcraw.Unauthenticated, grpcraw.PermissionDenied:
+		return &backends.RefusalError{Text: "the server wants a token, or another one, such as headers: " +
+			"{authorization: \"Bearer ${token}\"} with a secret variable: " + string(s.Note)}
+	case grpcraw.Unimplemented:
+		text := "the server does not have method " + c.target.Method + ", so check `method`"
+		if c.target.Protos != nil {
+			text += ": `protos` says what it could have"
+		}
+		return &backends.RefusalError{Text: text + "; the server says: " + string(s.Note)}
+	}
+	return nil
+}
+
 // Prepare implements backends.Conn.
 func (c *Conn) Prepare(r backends.Request) (*backends.Call, error) {
 	if r.Parts != nil {

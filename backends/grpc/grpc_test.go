@@ -207,3 +207,45 @@ func TestRequestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestExplain: refusals of every request say what to do, in front of the server's own words.
+func TestExplain(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int32
+		note   string
+		protos *backends.Protos
+		want   string
+	}{
+		"no method": { // grpc-go's server
+			12, "Unimplemented: unknown method Say for service test.echo.Echo", nil,
+			"the server does not have method test.echo.Echo/Say, so check `method`; the server says: Unimplemented: " +
+				"unknown method Say for service test.echo.Echo",
+		},
+		"no service": { // Python's server
+			12, "Unimplemented: Method not found!", protos,
+			"the server does not have method test.echo.Echo/Say, so check `method`: `protos` says what it could have; " +
+				"the server says: Unimplemented: Method not found!",
+		},
+		"no token": { // TorchServe
+			7, "PermissionDenied: Token Authorization failed.", nil,
+			"the server wants a token, or another one, such as headers: {authorization: \"Bearer ${token}\"} with a " +
+				"secret variable: PermissionDenied: Token Authorization failed.",
+		},
+		"the model fails": {13, "Internal: x", nil, ""},
+		"queue full":      {8, "ResourceExhausted (server side): Concurrent RPC limit exceeded!", nil, ""},
+	} {
+		conn, err := connect(t, backends.Target{URL: "grpc://h:1", Method: "test.echo.Echo/Say", Protos: c.protos})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &backends.Sample{Class: backends.Status, Status: c.status}
+		s.SetNote([]byte(c.note))
+		var refused *backends.RefusalError
+		if err := conn.Explain(s); errors.As(err, &refused) != (c.want != "") || err != nil && err.Error() != c.want {
+			t.Errorf("%s: %v\nwant %s", name, err, c.want)
+		}
+		if err := conn.Explain(&backends.Sample{}); err != nil {
+			t.Errorf("a success is explained as %v", err)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func Kind() backends.Kind {
 			return err
 		},
 		Open: func(_ context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
-			return Open(t, clock, Options{})
+			return Open(t, clock, Options{Advise: advise})
 		},
 	}
 }
@@ -60,7 +60,7 @@ type Conn struct {
 // Options are a kind's own rules for replies.
 type Options struct {
 	// Advise returns what a note says before the cause of a refusal; nil: nothing.
-	Advise func(cause []byte) string
+	Advise func(status int, cause []byte) string
 	// Reader returns the reader of a lane; nil: replies are judged by their Member and their fields.
 	Reader func() Reader
 }

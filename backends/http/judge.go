@@ -25,8 +25,8 @@ const (
 //	the kind's own Reader refuses it                   as it says
 //	expected values missing or different               mismatch; note: the first one
 type judge struct {
-	advise  func(cause []byte) string // nil: nothing comes before a refusal's own words
-	reader  Reader                    // nil: the kind has none
+	advise  func(status int, cause []byte) string // nil: nothing comes before a refusal's own words
+	reader  Reader                                // nil: the kind has none
 	decoder http1.Decoder
 	note    []byte
 	cause   []byte
@@ -82,20 +82,19 @@ func (j *judge) refused(status int, h *http1.Header, body []byte, s *backends.Sa
 		j.note = append(strconv.AppendInt(append(j.note, "an unexpected status "...), int64(status), 10), ": "...)
 	}
 	if j.advise != nil {
-		j.note = append(j.note, j.advise(j.cause)...)
+		j.note = append(j.note, j.advise(status, j.cause)...)
+	}
+	if len(j.cause) == 0 {
+		j.cause = strconv.AppendInt(append(j.cause, "an empty reply with status "...), int64(status), 10)
 	}
 	j.note = append(j.note, j.cause...)
-	switch {
-	case status/100 == 3 && location != nil:
+	if status/100 == 3 && location != nil {
 		j.fail(s, backends.Status, "the server redirects, which requests do not follow: write the right "+
 			"address into `url` and `path`; it points to ", location)
-	case len(j.note) == 0:
-		s.Class = backends.Status
-		s.SetNote(fmt.Appendf(nil, "an empty reply with status %d", status))
-	default:
-		s.Class = backends.Status
-		s.SetNote(j.note)
+		return
 	}
+	s.Class = backends.Status
+	s.SetNote(j.note)
 }
 
 // compare compares values of the content with the expected ones. A refusal that the plan expects has

@@ -125,8 +125,10 @@ const wantsToken = "the server wants a token: write headers: {Authorization: \"B
 
 // advise returns what comes before a refusal's own words, which say of a full queue that no worker is
 // up, and of a missing or wrong token that it failed.
-func advise(cause []byte) string {
+func advise(status int, cause []byte) string {
 	switch {
+	case status == nethttp.StatusRequestEntityTooLarge:
+		return "the request is larger than the server's max_request_size: "
 	case strings.HasPrefix(string(cause), noWorker):
 		return "the model's queue (job_queue_size) is full, or no worker is up: "
 	case strings.HasPrefix(string(cause), invalidKey):

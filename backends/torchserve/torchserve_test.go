@@ -107,7 +107,7 @@ func TestRefusals(t *testing.T) {
 			"InternalServerException: Prediction failed", "", false,
 		},
 		"too large": {
-			"HTTP/1.1 413 Request Entity Too Large\r\ncontent-length: 0\r\n\r\n", "an empty reply with status 413",
+			"HTTP/1.1 413 Request Entity Too Large\r\ncontent-length: 0\r\n\r\n", "the request is larger than the server's max_request_size: an empty reply with status 413",
 			"", false,
 		},
 	} {

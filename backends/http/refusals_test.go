@@ -1,0 +1,76 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest"
+)
+
+// TestRefusals: what a user meets first says what to change in the plan, ahead of the server's own words, which
+// are those of FastAPI (MLServer, KServe, LitServe), TorchServe and others; without the right token nothing else
+// is tried.
+func TestRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		status     int
+		body, note string
+		refused    string
+	}{
+		"wrong path": {404, `{"detail":"Not Found"}`, "the server has nothing at this `path`: Not Found", ""},
+		"no path at TorchServe": {
+			404, "{\n  \"code\": 404,\n  \"type\": \"ResourceNotFoundException\",\n  \"message\": \"Requested resource is not found, please refer to API document.\"\n}\n",
+			"the server has nothing at this `path`: ResourceNotFoundException: Requested resource is not found, please refer to API document.",
+			"",
+		},
+		"wrong method": {405, `{"detail":"Method Not Allowed"}`, "the server wants another `method` at this `path`: Method Not Allowed", ""},
+		"missing token": {
+			401, `{"detail":"Invalid API key"}`, wantsToken + "Invalid API key", wantsToken + "Invalid API key",
+		},
+		"no words":   {401, "", wantsToken + "an empty reply with status 401", wantsToken + "an empty reply with status 401"},
+		"too large":  {413, "", "the request is larger than the server takes: an empty reply with status 413", ""},
+		"wrong type": {415, `{"error":"bad type"}`, "the server wants another Content-Type, which `headers` can name: bad type", ""},
+		"malformed": {
+			422, `{"detail":[{"type":"json_invalid","loc":["body",0],"msg":"JSON decode error","input":{}}]}`,
+			"JSON decode error: body", "",
+		},
+		"the model raises":    {500, `{"error":"KeyError : 'instances'"}`, "KeyError : 'instances'", ""},
+		"an OpenAI interface": {400, `{"error":{"message":"no model","type":"BadRequest","param":"model","code":400}}`, "no model", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := backendtest.StartRaw(t, backendtest.RawOptions{}, nil, fmt.Sprintf("accept\nread head\nsend %q\nclose",
+				fmt.Sprintf("HTTP/1.1 %d \r\ncontent-length: %d\r\n\r\n%s", c.status, len(c.body), c.body)))
+			conn, err := Kind().Open(t.Context(), backends.Target{
+				URL: "http://" + raw.Address, Method: "GET", Path: "/x", ConnectTimeout: 10 * time.Second,
+			}, backends.Clock{Origin: time.Now()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close(context.Background()) })
+			lanes, _, err := conn.Lanes(t.Context(), 1, backends.LaneOptions{Depth: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, err := conn.Prepare(backends.Request{Body: []byte{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &backends.Sample{Gen: 1}
+			lanes[0].Send(0, call, backends.Fields{}, s)
+			lanes[0].Recv()
+			if s.Class != backends.Status || string(s.Note) != c.note {
+				t.Errorf("%v %q, want %q", s.Class, s.Note, c.note)
+			}
+			var refused *backends.RefusalError
+			if err := conn.(backends.Explainer).Explain(s); errors.As(err, &refused) != (c.refused != "") || err != nil && err.Error() != c.refused {
+				t.Errorf("explained as %v, want %q", err, c.refused)
+			}
+			if err := lanes[0].Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
