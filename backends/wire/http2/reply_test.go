@@ -90,6 +90,10 @@ var replies = []struct{ name, says, want string }{
 		"status after a message", good + "|'x|= grpc-status=13 grpc-message=late",
 		`keep 13 status "Internal: late" ""`,
 	},
+	{ // MLServer's words; the limit of this client is told apart, above
+		"the server's limit of messages", "200 application/grpc grpc-status=8 grpc-message=SERVER%3A%20Received%20message%20larger%20than%20max%20%288000046%20vs.%204194304%29!",
+		`keep 8 status "ResourceExhausted (server side): SERVER: Received message larger than max (8000046 vs. 4194304)" ""`,
+	},
 	{"accepted status", good + " grpc-status=5!", `keep 5 ok "" ""`},
 	{"cancelled", good + " grpc-status=1!", `keep 1 cancelled "Canceled: " ""`},
 	{"unknown code", good + " grpc-status=77!", `keep 77 status "Code(77): " ""`},
