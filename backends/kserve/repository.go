@@ -64,6 +64,9 @@ func ExplainModelError(list []IndexedModel, model, version, said string, err err
 	return &backends.UnknownModelError{Model: model, ServerText: said, Known: names}
 }
 
+// unknownCodes are codes other than NOT_FOUND that servers have for unknown models, and for other things.
+var unknownCodes = []int32{grpcraw.InvalidArgument, grpcraw.Unavailable, grpcraw.Unknown}
+
 // unknownTexts are parts of servers' messages about unknown models, with codes other than those for
 // "not found".
 var unknownTexts = []string{"unknown model", "not found", "does not exist"}
@@ -104,13 +107,13 @@ func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {
 }
 
 // explainModelError does the same as over HTTP. Older versions of Triton say UNAVAILABLE of an unknown
-// model.
+// model, and MLServer's ModelReady says UNKNOWN.
 func (c *GRPC) explainModelError(ctx context.Context, model, version string, err error) error {
 	code, words, refused := grpcraw.Refusal(err)
 	switch {
 	case !refused:
 		return err
-	case code == grpcraw.NotFound, (code == grpcraw.InvalidArgument || code == grpcraw.Unavailable) && isUnknown(words):
+	case code == grpcraw.NotFound, slices.Contains(unknownCodes, code) && isUnknown(words):
 		return ExplainModelError(c.index(ctx), model, version, words, err)
 	}
 	return err

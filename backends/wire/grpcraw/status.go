@@ -13,6 +13,7 @@ import (
 
 // Status codes as Refusal returns them.
 const (
+	Unknown          = int32(codes.Unknown)
 	InvalidArgument  = int32(codes.InvalidArgument)
 	NotFound         = int32(codes.NotFound)
 	PermissionDenied = int32(codes.PermissionDenied)
