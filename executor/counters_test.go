@@ -71,10 +71,10 @@ func (r *received) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 }
 
 // TestCountersArrive: the requests of a plan arrive with their numbers, each once, over gRPC, in both directions
-// of a stream, and over HTTP; a counter with an end starts again.
+// of a stream, and over HTTP, warm-up included; a counter with an end starts again.
 func TestCountersArrive(t *testing.T) {
 	t.Parallel()
-	const requests = 120
+	const requests, warmup = 120, 20
 	for _, c := range []struct {
 		name, target, data string
 		want               func(n int) []string // what arrives for a request
@@ -117,8 +117,8 @@ func TestCountersArrive(t *testing.T) {
 target: {%s}
 data: {%s}
 stages:
-  - {id: s, load: {concurrency: 4}, for: %d requests}
-`, c.target, c.data, requests)), "", Env{})
+  - {id: s, load: {concurrency: 4}, warmup: %d requests, for: %d requests}
+`, c.target, c.data, warmup, requests-warmup)), "", Env{})
 			if result.ExitCode != 0 {
 				t.Fatalf("exit %d: %s", result.ExitCode, result.Reason)
 			}
