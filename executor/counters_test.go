@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -63,7 +64,16 @@ func (r *received) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		User string
 		Kept []int
 	}
-	if err := json.NewDecoder(q.Body).Decode(&m); err != nil {
+	body := io.Reader(q.Body)
+	if q.Header.Get("Content-Encoding") == "gzip" {
+		unpacked, err := gzip.NewReader(q.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		body = unpacked
+	}
+	if err := json.NewDecoder(body).Decode(&m); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -93,6 +103,11 @@ func TestCountersArrive(t *testing.T) {
 			"HTTP", "backend: http, url: HTTP, probe: false",
 			`rows: [{id: 0, user: u, kept: [1, 2]}], counters: {id: 1000, user: {from: 1, to: 9}}`,
 			func(n int) []string { return []string{fmt.Sprintf("%d u%d [1 2]", 1000+n, 1+n%9)} },
+		},
+		{
+			"HTTP, compressed", "backend: http, url: HTTP, probe: false, compression: gzip",
+			`rows: [{id: 0, user: u, kept: [1, 2]}], counters: {id: 1000}`,
+			func(n int) []string { return []string{fmt.Sprintf("%d u [1 2]", 1000+n)} },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
