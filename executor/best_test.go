@@ -107,3 +107,18 @@ stages:
 		t.Errorf("tied with %v, separated %v", b.Tied, *b.Separated)
 	}
 }
+
+// TestTied: candidates that may be as good by chance, and those that the repeats cannot tell apart, are named.
+func TestTied(t *testing.T) {
+	ranked := func(node string, d *result.Difference) result.Ranked {
+		return result.Ranked{Node: node, Where: result.Pass, Difference: d}
+	}
+	b := &result.Best{Tied: []string{"b", "d"}, Ranking: []result.Ranked{
+		ranked("a", nil), ranked("b", &result.Difference{Value: 1}), ranked("c", &result.Difference{Value: 9, Apart: true}),
+		ranked("d", &result.Difference{Value: 2, Unknown: "repeat 3 has no value"}),
+	}}
+	const want = ", tied with b: their differences may be chance (95 %); the repeats cannot tell it from d (repeat 3 has no value)"
+	if got := tied(b); got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
