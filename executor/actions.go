@@ -56,6 +56,9 @@ func (su *setup) act(ctx context.Context, s *scenario.Stage, a scenario.Action) 
 	if t == nil || t.err != nil {
 		return errors.New("the target is not open")
 	}
+	if a.Config != "" { // before the time for it begins
+		defer su.alone(a.LoadModel)()
+	}
 	limit := t.Plan.Timeout
 	if a.LoadModel != "" { // the server answers when the model is ready
 		limit = max(limit, t.Plan.Ready)

@@ -32,10 +32,6 @@ func (su *setup) configure(ctx context.Context, s *scenario.Stage, t *target, a 
 	if !ok {
 		return fmt.Errorf("backend %s does not load models with a configuration", t.Kind.Name)
 	}
-	// One load at a time of models of one name: they may be one, which clash then finds.
-	one, _ := su.loading.LoadOrStore(a.LoadModel, &sync.Mutex{})
-	one.(*sync.Mutex).Lock()
-	defer one.(*sync.Mutex).Unlock()
 	k := su.configuredModel(s.ID, t, a.LoadModel)
 	if k == nil {
 		k = &configured{stage: s.ID, target: t, model: a.LoadModel}
@@ -61,6 +57,14 @@ func (su *setup) configure(ctx context.Context, s *scenario.Stage, t *target, a 
 	})
 	su.asking.Unlock()
 	return k.clash(ctx, others)
+}
+
+// alone waits until no model of this name is being loaded with a configuration, and returns what lets the next
+// one be: they may be one model, which clash then finds.
+func (su *setup) alone(model string) (next func()) {
+	one, _ := su.loading.LoadOrStore(model, &sync.Mutex{})
+	one.(*sync.Mutex).Lock()
+	return one.(*sync.Mutex).Unlock
 }
 
 // clash returns an error if a model of a stage that runs at the same time is on the same server, where the
