@@ -79,9 +79,9 @@ func (k *configured) clash(ctx context.Context, others []*configured) error {
 		if bytes.Equal(k.own.JSON, o.now.JSON) { // it was loaded before this one was read
 			k.own, k.base = o.own, o.base
 		}
-		return fmt.Errorf("stages %q and %q run at the same time and load model %s with a configuration each, on one server "+
-			"that targets %q and %q name: put one stage behind the other", o.stage, k.stage, k.model,
-			o.target.Plan.Name, k.target.Plan.Name)
+		return fmt.Errorf("stages %q and %q run at the same time and load model %s with a configuration each, "+
+			"on one server that targets %q and %q name: put one stage behind the other", o.stage, k.stage,
+			k.model, o.target.Plan.Name, k.target.Plan.Name)
 	}
 	return nil
 }
@@ -152,7 +152,8 @@ func (su *setup) configurations(s *scenario.Stage) (list []result.Configuration)
 	defer su.asking.Unlock()
 	for _, k := range su.configured {
 		loads := func(a scenario.Action) bool { return a.Config != "" && a.LoadModel == k.model }
-		if k.stage == s.ID && k.now.JSON != nil && k.target.Plan == s.Request.Target && slices.ContainsFunc(s.Before, loads) {
+		its := k.stage == s.ID && k.target.Plan == s.Request.Target && slices.ContainsFunc(s.Before, loads)
+		if its && k.now.JSON != nil {
 			list = append(list, result.Configuration{
 				Target: k.target.Plan.Name, Model: k.model, Text: k.now.Text,
 			})

@@ -40,7 +40,8 @@ func readRows(d *draft, r scenario.Request) {
 		}
 	}
 	if why := k.lacks(backends.Counters); len(data.Counters) > 0 && why != "" {
-		d.fail(data.Counters[0].Pos, "does-not-fit", "the requests of target %q take no counters: %s", r.Target.Name, why).
+		d.fail(data.Counters[0].Pos, "does-not-fit", "the requests of target %q take no counters: %s",
+			r.Target.Name, why).
 			Help("they are for messages of backend grpc, and for JSON that backends http and torchserve send as it is")
 	}
 	if data.Prompts != nil {

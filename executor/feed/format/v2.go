@@ -197,7 +197,8 @@ func (r *fieldReader) outputs(c *jsonscan.Scanner, rec *Record) {
 			case "data":
 				expected.Value.Text = c.Value()
 			default:
-				c.Fail("an output has no %q: it holds name and parameters, and what is expected: shape, datatype and data", key)
+				c.Fail("an output has no %q: it holds name and parameters, and what is expected: shape, datatype "+
+					"and data", key)
 			}
 		}
 		expects := expected.Value.Text != nil || expected.Value.Type != "" || shaped
