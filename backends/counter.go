@@ -28,11 +28,12 @@ const (
 	CounterFloat                     // of 4 or 8 bytes, little-endian
 )
 
-// Fields of holes for counters: the number of the counter in Call.Counters is added.
-const (
-	FieldCounter uint8 = 32
-	MaxCounters        = 32
-)
+// FieldCounter is the field of the hole for the first counter of Call.Counters; the numbers of the others, which
+// are MaxCounters in all, are added.
+const FieldCounter uint8 = 32
+
+// MaxCounters bounds the counters of a call.
+const MaxCounters = 32
 
 // arrivalBits are the bits of Fields.ID that count the requests of a measurement.
 const arrivalBits = 40
