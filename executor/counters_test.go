@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,9 +46,10 @@ func (r *received) UnaryCall(_ context.Context, m *testpb.SimpleRequest) (*testp
 func (r *received) FullDuplexCall(s testpb.TestService_FullDuplexCallServer) error {
 	for {
 		m, err := s.Recv()
-		if err == io.EOF {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		} else if err != nil {
+		case err != nil:
 			return err
 		}
 		r.add("%s %d", m.Payload.GetBody(), m.Payload.GetType())
