@@ -59,6 +59,42 @@ stages:
 	}
 }
 
+// TestMetricsHeaders: metrics at a path of the target's own server are asked for with the target's headers, as
+// servers with an API key want; other servers are not sent them.
+func TestMetricsHeaders(t *testing.T) {
+	var leaked atomic.Int64
+	asked := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization")+r.Header.Get("X-Team") != "" {
+			leaked.Add(1)
+		}
+		fmt.Fprintln(w, "b 1")
+	}
+	other := httptest.NewServer(http.HandlerFunc(asked))
+	t.Cleanup(other.Close)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer sk-12345" || r.Header.Get("X-Team") != "a":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/metrics":
+			fmt.Fprintln(w, "a 1")
+		}
+	})
+	own := httptest.NewServer(mux)
+	t.Cleanup(own.Close)
+	r := play(t, `
+version: 1
+vars: {key: {default: sk-12345, secret: true}}
+target: {backend: http, url: "URL/ok", headers: {Authorization: "Bearer ${key}", X-Team: a}, metrics: {url: [/metrics, "`+
+		other.URL+`/metrics"]}}
+data: {rows: [{x: 1}]}
+stages: [{id: s, load: {concurrency: 1}, for: 20 requests, assert: [scrape("a").last == 1, scrape("b").last == 1]}]
+`, own.URL, Env{})
+	if r.ExitCode != 0 || leaked.Load() != 0 {
+		t.Errorf("exit %d: %s; %d requests to another server had headers", r.ExitCode, r.Reason, leaked.Load())
+	}
+}
+
 // TestMetricsOfNoGPU: families that a server does not show are no finding, and nothing is kept of
 // them: perf_analyzer warns of each of four.
 func TestMetricsOfNoGPU(t *testing.T) {

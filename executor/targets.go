@@ -117,8 +117,12 @@ func (su *setup) openEndpoint(t *target, address string) error {
 	if err != nil {
 		return err
 	}
+	values := program.TargetOf(t.Kind, t.Plan)
 	e := &trial.Endpoint{Target: t.Plan, URL: where}
-	if e.Client, err = observe.ClientFor(where, program.TargetOf(t.Kind, t.Plan).TLS); err != nil {
+	if ownPath(address) {
+		e.Headers = values.Headers
+	}
+	if e.Client, err = observe.ClientFor(where, values.TLS); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	su.clean.push("close the metrics endpoint of target "+t.Plan.Name, func(context.Context) error {
@@ -132,9 +136,13 @@ func (su *setup) openEndpoint(t *target, address string) error {
 	return nil
 }
 
+// ownPath reports whether an address of metrics is a path on the target's own server, which is asked with
+// the target's headers: its API key may be wanted there as well.
+func ownPath(address string) bool { return strings.HasPrefix(address, "/") }
+
 // metricsURL returns the URL of metrics at an address of the plan: its own, or a path on the target's host.
 func metricsURL(t *scenario.Target, address, at string) (string, error) {
-	if !strings.HasPrefix(address, "/") {
+	if !ownPath(address) {
 		return address, nil
 	}
 	u, err := url.Parse(at)

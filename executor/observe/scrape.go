@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -62,13 +63,23 @@ type Kept struct {
 }
 
 // Scrape reads a Prometheus endpoint once, in the text format, and returns the series to be kept. An answer
-// with a syntax error is an error as a whole.
-func Scrape(ctx context.Context, client *http.Client, url string, kept Kept) ([]Sample, error) {
+// with a syntax error is an error as a whole. Headers go to the URL alone, not to where it redirects.
+func Scrape(
+	ctx context.Context, client *http.Client, url string, headers []backends.Header, kept Kept,
+) ([]Sample, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, errors.New("the URL of the metrics endpoint cannot be read")
 	}
+	for _, h := range headers {
+		req.Header.Add(h.Name, h.Value)
+	}
 	req.Header.Set("Accept", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
+	if len(headers) > 0 {
+		once := *client
+		once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		client = &once
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		if wrapped := (*neturl.Error)(nil); errors.As(err, &wrapped) { // which holds the whole URL

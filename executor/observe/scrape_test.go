@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/backends"
 )
 
 // page is what a Triton with two GPUs and summaries may say, with a family that has no type and one
@@ -103,10 +105,25 @@ func TestScrapeErrors(t *testing.T) {
 		case "over 16 MiB":
 			status, body = 200, strings.Repeat("# nothing\n", maxScrape/10+1)
 		}
-		if got, err := Scrape(t.Context(), server.Client(), server.URL, Kept{Match: []string{"*"}}); err == nil ||
+		if got, err := Scrape(t.Context(), server.Client(), server.URL, nil, Kept{Match: []string{"*"}}); err == nil ||
 			got != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d samples, error %v, want %q", len(got), err, want)
 		}
+	}
+}
+
+// TestScrapeKeepsHeaders: headers, which may be keys, do not follow a redirect.
+func TestScrapeKeepsHeaders(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("another server was asked, with key %q", r.Header.Get("X-Api-Key"))
+	}))
+	t.Cleanup(other.Close)
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	t.Cleanup(server.Close)
+	_, err := Scrape(t.Context(), server.Client(), server.URL, []backends.Header{{Name: "x-api-key", Value: "k"}},
+		Kept{Match: []string{"*"}})
+	if err == nil || !strings.Contains(err.Error(), "status 302") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -121,7 +138,7 @@ func TestScrapeHidesKeys(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	at := strings.Replace(server.URL, "://", "://user:hidden@", 1) + "/metrics?token=hidden"
 	for range 2 { // answered with an error, and not reached
-		_, err := Scrape(t.Context(), http.DefaultClient, at, Kept{Match: []string{"*"}})
+		_, err := Scrape(t.Context(), http.DefaultClient, at, nil, Kept{Match: []string{"*"}})
 		if err == nil || strings.Contains(err.Error(), "hidden") || !strings.Contains(err.Error(), "/metrics") {
 			t.Errorf("%v", err)
 		}

@@ -28,9 +28,10 @@ const maxScraped = 1_000_000
 
 // Endpoint is a Prometheus endpoint of a target, open.
 type Endpoint struct {
-	Target *scenario.Target
-	URL    string
-	Client *http.Client
+	Target  *scenario.Target
+	URL     string
+	Headers []backends.Header // of the target, if the endpoint is its server's
+	Client  *http.Client
 }
 
 // Read reads the endpoint once.
@@ -41,7 +42,7 @@ func (e *Endpoint) Read(ctx context.Context) ([]observe.Sample, error) {
 	for _, l := range e.Target.Metrics.Labels {
 		kept.Labels = append(kept.Labels, observe.Label{Name: l.Key, Value: l.Value})
 	}
-	list, err := observe.Scrape(ctx, e.Client, e.URL, kept)
+	list, err := observe.Scrape(ctx, e.Client, e.URL, e.Headers, kept)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("GET %s: no answer within %v", observe.ShownURL(e.URL), scrapeLimit)
 	}

@@ -153,7 +153,7 @@ type InProcess struct {
 type Metrics struct {
 	At Place `def:"metrics"`
 	// Where Prometheus metrics are shown: by the server, by its other replicas, by an exporter of its GPUs.
-	// A path is one of the target's host.
+	// A path is one of the target's host, and is asked with the target's headers; other hosts are not sent them.
 	// Example: "http://localhost:8002/metrics"
 	URL *Addresses `plan:"url" required:"true"`
 	// How often they are read.
