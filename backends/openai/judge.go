@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/backends/wire/sse"
 )
 
@@ -22,6 +24,7 @@ import (
 //	an event or reply that is an error               server; the note is the event
 //	an event or reply that is no JSON                decode
 //	no content in all of the reply                   decode
+//	an expected value is missing or different        mismatch; the note is the first one
 //	a stream that ends without [DONE], message_stop  protocol
 //	or a finish_reason of each choice
 //
@@ -53,6 +56,8 @@ type stream struct {
 // expectation describes a good reply; it is Call.Impl.
 type expectation struct {
 	statuses []int
+	fields   []backends.Field
+	share    backends.Share
 	results  int // embeddings in the reply; 0: it is text, anyResults: a list of ranks
 	length   exactLength
 	front    []byte          // the part of the body with holes, which goes into the head
@@ -62,12 +67,28 @@ type expectation struct {
 
 const anyResults = -1
 
+// expect takes what the plan says about a good reply; nil: nothing. A stream has no values to compare.
+func (e *expectation) expect(x *backends.Expect, streaming bool) error {
+	if x == nil {
+		return nil
+	}
+	e.statuses, e.fields, e.share = x.Status, x.Fields, x.Share
+	isGood := func(status int) bool { return status/100 == 2 }
+	if streaming && len(e.fields) > 0 && (len(e.statuses) == 0 || slices.ContainsFunc(e.statuses, isGood)) {
+		return errors.New("values of a stream cannot be compared: remove `fields` of `expect`, or `streaming`")
+	}
+	return nil
+}
+
 func (e *expectation) accepts(status int) bool {
 	if len(e.statuses) == 0 {
 		return status == 200
 	}
 	return slices.Contains(e.statuses, status)
 }
+
+// compares reports whether values of the reply to a request are compared.
+func (e *expectation) compares(s *backends.Sample) bool { return len(e.fields) > 0 && e.share.Has(s.N) }
 
 var (
 	eventStream = []byte("text/event-stream")
@@ -172,8 +193,8 @@ func (j *judge) repeats() bool {
 }
 
 // Keep implements http1.Judge.
-func (j *judge) Keep(c *backends.Call, status int, _ *backends.Sample) int {
-	if status/100 == 2 && c.Impl.(*expectation).accepts(status) {
+func (j *judge) Keep(c *backends.Call, status int, s *backends.Sample) int {
+	if e := c.Impl.(*expectation); e.accepts(status) && (status/100 == 2 || e.compares(s)) {
 		return backends.ReplyLimit
 	}
 	return backends.NoteSize
@@ -187,6 +208,7 @@ func (j *judge) Reply(c *backends.Call, status int, h *http1.Header, body []byte
 		http1.FailStatus(s, status, h, body)
 	case status/100 != 2:
 		s.SetNote(nil)
+		j.compare(e, body, s)
 	case isCoded(h):
 		j.fail(s, backends.Decode, "the reply is compressed, which was not asked for: ",
 			h.Get("content-encoding"))
@@ -196,6 +218,27 @@ func (j *judge) Reply(c *backends.Call, status int, h *http1.Header, body []byte
 		j.whole(e, h, body, s)
 		if c.KeepAnswer && !j.keep && s.Class == backends.OK {
 			s.Text = appendAnswer(s.Text, body)
+		}
+		j.compare(e, body, s)
+	}
+}
+
+// compare fails a good reply with the first value that is not as expected.
+func (j *judge) compare(e *expectation, body []byte, s *backends.Sample) {
+	if s.Class != backends.OK || !e.compares(s) {
+		return
+	}
+	sc := jsonscan.Lenient(body)
+	if sc.Skip(); !sc.AtEnd() {
+		j.fail(s, backends.Decode, "the reply is no JSON: ", body)
+		return
+	}
+	for i := range e.fields {
+		f := &e.fields[i]
+		if note := jsonscan.AppendMismatch(j.note[:0], body, f.Path, f.Want); len(note) > 0 {
+			s.Class = backends.Mismatch
+			s.SetNote(note)
+			return
 		}
 	}
 }

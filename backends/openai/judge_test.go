@@ -137,6 +137,58 @@ func TestPlannedStatus(t *testing.T) {
 	}
 }
 
+// TestExpectedValues: a good reply with another value than the plan expects is a mismatch, one of a status that the
+// plan names as well; a reply that is bad without that stays what it is.
+func TestExpectedValues(t *testing.T) {
+	const text = `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":5}}`
+	for _, c := range []struct {
+		reply, path string
+		want        any
+		status      int
+		class       backends.ErrorClass
+		note        string
+	}{
+		{jsonReply(200, text), "usage.prompt_tokens", int64(5), 200, backends.OK, ""},
+		{jsonReply(200, text), "choices.0.text", "b", 200, backends.Mismatch, `field choices.0.text is "a", want "b"`},
+		{jsonReply(200, text), "id", "b", 200, backends.Mismatch, "field id is missing"},
+		{jsonReply(501, `{"error":{"code":501}}`), "error.code", int64(501), 501, backends.OK, ""},
+		{
+			jsonReply(501, `{"error":{"code":500}}`), "error.code", int64(501), 501, backends.Mismatch,
+			"field error.code is 500, want 501",
+		},
+		{jsonReply(501, `<html>`), "error.code", int64(501), 501, backends.Decode, "the reply is no JSON: <html>"},
+		{jsonReply(200, `{"error":"x"}`), "error", "y", 200, backends.Server, `{"error":"x"}`},
+		{jsonReply(404, `{"a":1}`), "a", int64(1), 200, backends.Status, `{"a":1}`},
+	} {
+		e := &expectation{}
+		field := backends.Field{Path: c.path, Want: c.want}
+		if err := e.expect(&backends.Expect{Status: []int{c.status}, Fields: []backends.Field{field}}, false); err != nil {
+			t.Fatal(err)
+		}
+		s := &backends.Sample{}
+		w := http1.New(&judge{})
+		w.Begin(0, &backends.Call{Head: posted, Impl: e}, backends.Fields{}, s)
+		w.Feed([]byte(c.reply), 5)
+		if s.Class != c.class || string(s.Note) != c.note {
+			t.Errorf("%s of %q: %s %q, want %s %q", c.path, c.reply, s.Class, s.Note, c.class, c.note)
+		}
+	}
+}
+
+// TestExpectedOfStream: values are refused where good replies are streams, and compared where a refusal is good.
+func TestExpectedOfStream(t *testing.T) {
+	fields := []backends.Field{{Path: "error.code", Want: int64(400)}}
+	for _, c := range []struct {
+		statuses []int
+		ok       bool
+	}{{nil, false}, {[]int{400, 200}, false}, {[]int{400, 429}, true}} {
+		err := new(expectation).expect(&backends.Expect{Status: c.statuses, Fields: fields}, true)
+		if (err == nil) != c.ok {
+			t.Errorf("statuses %v: %v", c.statuses, err)
+		}
+	}
+}
+
 // TestKeptReplies: events with content are kept as they came.
 func TestKeptReplies(t *testing.T) {
 	for _, m := range madeStreams(t)[:1] {

@@ -56,7 +56,8 @@ func generates(endpoint string) bool {
 }
 
 func abilities(t backends.Target) backends.Ability {
-	a := backends.Unary | backends.Metadata | backends.Prompts | backends.Bodies | backends.TokenCounts
+	a := backends.Unary | backends.Metadata | backends.Prompts | backends.Bodies | backends.TokenCounts |
+		backends.Expects
 	if !generates(t.Endpoint) {
 		return a
 	}

@@ -35,8 +35,8 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 		}
 		body, path = o.encode(), c.defaultPath(o.shape)
 	}
-	if r.Expect != nil {
-		e.statuses = r.Expect.Status
+	if err := e.expect(r.Expect, c.target.Streaming); err != nil {
+		return nil, err
 	}
 	headers, err := c.headers(r.Headers)
 	if err != nil {

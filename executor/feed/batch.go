@@ -111,6 +111,7 @@ func joinRows(b *build, rows []row) (req backends.Request, err error) {
 		for _, r := range rows {
 			req.Rows, req.Vary = append(req.Rows, r.members), r.vary
 		}
+		req.Expect = expectation(b.request.Expect, nil)
 		return req, nil
 	}
 	inputs := func(r *row) []backends.Tensor { return r.inputs }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -28,6 +30,25 @@ func textOf(list []backends.Request) (lines []string) {
 		lines = append(lines, strings.Join(rows, "; "))
 	}
 	return lines
+}
+
+// TestTextExpects: what a plan expects of replies is asked of requests of text as of others.
+func TestTextExpects(t *testing.T) {
+	d := files(t, "a.jsonl", `{"text":"a"}`+"\n"+`{"text":"b"}`+"\n"+`{"payload":{"text":"c"}}`)
+	built, diags := Build(d, &scenario.Request{Data: d, Batch: 1, Expect: &scenario.Expect{
+		Status: []int{501}, Sample: 0.5, Fields: []scenario.Parameter{{Name: "error.code", Value: int64(501)}},
+	}}, backends.Signature{Text: true}, 0)
+	if len(diags) > 0 || len(built.Requests) != 3 {
+		t.Fatal(diags)
+	}
+	want := &backends.Expect{
+		Status: []int{501}, Share: backends.ShareOf(0.5), Fields: []backends.Field{{Path: "error.code", Want: int64(501)}},
+	}
+	for _, r := range built.Requests {
+		if diff := cmp.Diff(want, r.Expect); diff != "" {
+			t.Error(diff)
+		}
+	}
 }
 
 // TestText: rows of each format for an endpoint that takes text.
