@@ -9,13 +9,26 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// counters of engines: hits and queries are tokens of prompts, shares are gauges of those that have no counters.
+// cacheCounters are the counters of an engine of the tokens of prompts that it had cached, and of all that it looked
+// for, which may be the sum of several.
+type cacheCounters struct {
+	hits    string
+	queries []string
+}
+
+// counters of engines. Shares are gauges of those that have no counters.
 var (
-	cacheHits    = []string{"vllm:prefix_cache_hits_total", "sglang:cached_tokens_total"}
-	cacheQueries = []string{"vllm:prefix_cache_queries_total", "sglang:prompt_tokens_total"}
-	cacheShares  = []string{"sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate"}
-	preemptions  = []string{"vllm:num_preemptions_total", "sglang:num_retracted_reqs_total"}
+	caches = []cacheCounters{
+		{"vllm:prefix_cache_hits_total", []string{"vllm:prefix_cache_queries_total"}},
+		{"sglang:cached_tokens_total", []string{"sglang:prompt_tokens_total"}},
+		// Its prompt tokens are those that it processed, without the cached ones.
+		{llamaCached, []string{llamaCached, "llamacpp:prompt_tokens_total"}},
+	}
+	cacheShares = []string{"sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate"}
+	preemptions = []string{"vllm:num_preemptions_total", "sglang:num_retracted_reqs_total"}
 )
+
+const llamaCached = "llamacpp:prompt_tokens_cached_total"
 
 // energies are counters of GPUs, with the factor to joules.
 var energies = []family{
@@ -111,9 +124,9 @@ func increaseOf(scrapes []result.Scrape, names []string) (v float64, ok bool) {
 // cachedShare returns the share of the tokens of prompts that the engines had cached: by their counters, else
 // the mean of the share that they show.
 func cachedShare(scrapes []result.Scrape) (v float64, ok bool) {
-	for i, name := range cacheHits {
-		hits, counts := increaseOf(scrapes, []string{name})
-		queries, asked := increaseOf(scrapes, cacheQueries[i:i+1])
+	for _, c := range caches {
+		hits, counts := increaseOf(scrapes, []string{c.hits})
+		queries, asked := increaseOf(scrapes, c.queries)
 		if counts && asked && queries > 0 {
 			return hits / queries, true
 		}
