@@ -296,6 +296,7 @@ func (j *judge) fail(s *backends.Sample, class backends.ErrorClass, what string,
 	s.Class = class
 	if s.FirstToken != 0 {
 		s.Flags |= backends.NoFinal
+		dropZero(s)
 	}
 	note := append(j.note[:0], what[:min(len(what), len(j.note))]...)
 	if room := len(j.note) - len(note); len(detail) > room {
