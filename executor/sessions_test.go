@@ -244,7 +244,8 @@ stages:
 		t.Errorf("the result is for call %q, the server's is %v", id, call)
 	}
 	f := call["function"].(map[string]any)
-	if len(strings.Fields(fmt.Sprint(f["arguments"]))) != 16 {
+	const arguments = `{"text":" the quick brown fox jumps over a lazy dog while seven small boats drift home the"}`
+	if f["arguments"] != arguments {
 		t.Errorf("the call is %v", call)
 	}
 }
