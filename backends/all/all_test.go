@@ -142,19 +142,20 @@ func TestAbilities(t *testing.T) {
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "chat",
-			want: "unary, metadata, token counts, prompts, chat, request bodies",
+			want: "unary, metadata, expected outputs, token counts, prompts, chat, request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "chat", streaming: true,
-			want: "unary, metadata, streaming, token events, token counts, prompts, chat, request bodies",
+			want: "unary, metadata, expected outputs, streaming, token events, token counts, prompts, chat, " +
+				"request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "completions", streaming: true,
-			want: "unary, metadata, streaming, token events, token counts, prompts, request bodies",
+			want: "unary, metadata, expected outputs, streaming, token events, token counts, prompts, request bodies",
 		},
 		{
 			kind: "openai", url: "http://h", endpoint: "embeddings",
-			want: "unary, metadata, token counts, prompts, request bodies",
+			want: "unary, metadata, expected outputs, token counts, prompts, request bodies",
 		},
 		{kind: "grpc", url: "grpc://h", want: "unary, expected outputs, request bodies, counters"},
 		{

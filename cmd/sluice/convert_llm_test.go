@@ -101,7 +101,10 @@ func with(args []string, value string, names ...string) []string {
 		}
 	}
 	name := "--url"
-	if names[0] == "--base-url" && slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "vllm") || a == "serve" }) {
+	vllm := func(a string) bool {
+		return strings.Contains(a, "vllm") || strings.Contains(a, "benchmark_serving") || a == "serve"
+	}
+	if names[0] == "--base-url" && slices.ContainsFunc(args, vllm) {
 		name = "--base-url"
 	}
 	if names[0] != "--base-url" {
