@@ -72,7 +72,7 @@ func (h Hold) Percentile(whole *Dist, missing int64, t *Table, p, confidence flo
 			out.NeedHold = max(out.NeedHold, h.Seconds*max(1.5, 2*least*factor/float64(n)))
 		}
 	}
-	return h.judge(out, s)
+	return h.judge(out, s).orDrifting(t, orInfinite(lo), orInfinite(hi), float64(n))
 }
 
 func orInfinite(v int64) float64 {
@@ -106,21 +106,22 @@ func stretchedRanks(n int64, factor, q, confidence float64) (l, u int64) {
 func (h Hold) Mean(whole *Dist, t *Table, confidence float64) Interval {
 	out, s := h.start(float64(whole.n), t)
 	mean, std := whole.Mean(), whole.Std()
-	lo, hi, ok := MeanBounds(mean, std, whole.n, confidence)
+	lo0, hi0, ok := MeanBounds(mean, std, whole.n, confidence)
 	if !ok || out.Refused != Known {
 		out.Refused = FewParts
 		return out
 	}
-	out.Lo, out.Hi = lo, hi
-	if n := t.total(); std > 0 {
+	out.Lo, out.Hi = lo0, hi0
+	n := t.total()
+	if std > 0 {
 		x := series{t.sums(), t.sizes()}
 		times, b := s.times(x, n*std*std)
 		factor := out.count(times, b, confidence)
 		lo, above := skewed(mean, std*math.Sqrt(times/n), skewness(x.errs()), b, confidence)
 		out.Lo = min(out.Lo, lo)
-		out.Hi = h.reach(&out, mean, max(hi, above), factor, s.blocks)
+		out.Hi = h.reach(&out, mean, max(hi0, above), factor, s.blocks)
 	}
-	return h.judge(out, s)
+	return h.judge(out, s).orDrifting(t, lo0, hi0, n)
 }
 
 // fewHits is the number of requests on one side of a ratio below which their own spread tells little.
@@ -283,6 +284,37 @@ func (h Hold) judge(out Interval, s *shape) Interval {
 	return out
 }
 
+// A latency that drifts little shows no queue: where requests wait for each other their times vary by
+// themselves. Its parts differ by the state of the machine, and so does the next hold; driftReach times
+// their standard deviation is a bound for it.
+const (
+	littleDrift = 0.05
+	driftReach  = 4
+)
+
+// drifts reports whether the means of the parts of a latency differ so little, and by how much.
+func (t *Table) drifts() (drift float64, little bool) {
+	drift = series{t.sums(), t.sizes()}.drift()
+	return drift, drift <= littleDrift
+}
+
+// orDrifting narrows an interval, or gives one in place of a refusal, if the metric drifts little: to the
+// bounds lo and hi of n independent requests, further apart by the drift. A percentile's requests come
+// together then, as those beyond it are those of the slower parts, and by the same small amount.
+func (i Interval) orDrifting(t *Table, lo, hi, n float64) Interval {
+	drift, little := t.drifts()
+	if !little || i.Refused != Known && i.Refused != Dependent {
+		return i
+	}
+	lo, hi = lo*(1-driftReach*drift), hi*(1+driftReach*drift)
+	if i.Lo >= lo && i.Hi <= hi {
+		return i
+	}
+	i.Refused, i.Lo, i.Hi = Known, max(i.Lo, lo), min(i.Hi, hi)
+	i.Effective, i.Depend, i.NeedHold = n, 0, 0
+	return i
+}
+
 // start returns the interval of n requests, and the shape of their parts and of those beside.
 func (h Hold) start(n float64, t *Table) (Interval, *shape) {
 	out := Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Effective: n, Parts: t.Parts()}
@@ -293,7 +325,9 @@ func (h Hold) start(n float64, t *Table) (Interval, *shape) {
 		s.learn(t, true)
 	}
 	if h.Beside != t && h.Beside.Parts() >= minParts && h.Beside.total() > 0 {
-		s.learn(h.Beside, false)
+		if _, little := h.Beside.drifts(); !little {
+			s.learn(h.Beside, false)
+		}
 	}
 	return out, s
 }

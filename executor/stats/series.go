@@ -22,9 +22,27 @@ func (s series) errs() []float64 {
 	num, den := s.totals()
 	r, list := num/den, make([]float64, len(s.num))
 	for i, v := range s.num {
-		list[i] = v - r*s.den[i]
+		if e := v - r*s.den[i]; math.Abs(e) > rounding*math.Abs(v) {
+			list[i] = e
+		}
 	}
 	return list
+}
+
+// rounding is the relative difference of a part from its share that arithmetic alone can make.
+const rounding = 1e-12
+
+// drift returns the relative standard deviation of the statistic over the parts.
+func (s series) drift() float64 {
+	num, den := s.totals()
+	squares, parts := 0.0, 0.0
+	for i, v := range s.num {
+		if s.den[i] > 0 {
+			e := v/s.den[i]*den/num - 1
+			squares, parts = squares+e*e, parts+1
+		}
+	}
+	return math.Sqrt(squares / parts)
 }
 
 // variance estimates the variance of the sum of a stationary sequence from the b slowest cosines of its
