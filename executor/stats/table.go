@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // maxEdges is the largest number of edges of a Table.
@@ -44,6 +45,24 @@ func (t *Table) Counts() []int64 {
 		list[i] = t.rows[i].n
 	}
 	return list
+}
+
+// JoinPairs joins each two neighbouring parts. It returns false, and changes nothing, if there is an odd
+// number of parts or less than 20, as bounds need 10.
+func (t *Table) JoinPairs() bool {
+	if len(t.rows)%2 > 0 || len(t.rows) < 2*minParts {
+		return false
+	}
+	for i := range len(t.rows) / 2 {
+		a, b := t.rows[2*i], t.rows[2*i+1]
+		joined := row{n: a.n + b.n, sum: a.sum + b.sum, counts: slices.Clone(a.counts)}
+		for k, c := range b.counts {
+			joined.counts[k] += c
+		}
+		t.rows[i] = joined
+	}
+	t.rows = t.rows[:len(t.rows)/2]
+	return true
 }
 
 // sums returns the sum of the values of each part.

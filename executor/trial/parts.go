@@ -92,6 +92,41 @@ func countsByPart(row *metric.Row, seconds float64, parts []*measure.Aggregate, 
 	return p
 }
 
+// maxPartBytes bounds the distributions by part of a node in result.json.
+const maxPartBytes = 56 << 10
+
+// boundParts joins the parts of a node's distributions in pairs, which leaves at least ten, until all of
+// them are small enough: entries of a mix and phases have their own.
+func boundParts(n *result.Node) {
+	var tables []*stats.Table
+	collect := func(metrics map[string]*result.Metric) {
+		for _, m := range metrics {
+			for _, set := range []*result.Metric{m, m.Low, m.High} {
+				if set != nil && set.Parts != nil && set.Parts.Values != nil {
+					tables = append(tables, set.Parts.Values)
+				}
+			}
+		}
+	}
+	collect(n.Metrics)
+	for i := range n.Scopes {
+		collect(n.Scopes[i].Metrics)
+	}
+	for joined := true; joined; {
+		size := 0
+		for _, t := range tables {
+			text, _ := t.MarshalJSON() // numbers can always be encoded
+			size += len(text)
+		}
+		if joined = false; size <= maxPartBytes {
+			return
+		}
+		for _, t := range tables {
+			joined = t.JoinPairs() || joined
+		}
+	}
+}
+
 // trends names what changes over hold and so has no bounds, of what assertions with a confidence read.
 func trends(in *Input) (list findings) {
 	values := in.Values(in.Result)

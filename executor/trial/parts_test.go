@@ -1,11 +1,14 @@
 package trial
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -38,4 +41,53 @@ func TestClosedAsPlanned(t *testing.T) {
 			t.Errorf("%s is %v, parts %v of %v, want %v", name, v, p.Counts, p.Of, want)
 		}
 	}
+}
+
+// TestBoundParts: the parts of a node with many scopes are joined until they are small, and hold the same
+// values; those of a few metrics stay as they are.
+func TestBoundParts(t *testing.T) {
+	for scopes, want := range map[int]int{2: 60, 8: 60, 20: 30, 100: 15} {
+		n := &result.Node{Metrics: map[string]*result.Metric{}}
+		for range scopes {
+			n.Scopes = append(n.Scopes, result.Scope{Metrics: map[string]*result.Metric{
+				"latency": {Parts: &result.Parts{Seconds: 1, Values: drawTable(uint64(scopes))}},
+				"ttft":    {Low: &result.Metric{Parts: &result.Parts{Seconds: 1, Values: drawTable(1)}}},
+				"itl":     {},
+			}})
+		}
+		boundParts(n)
+		size := 0
+		for _, s := range n.Scopes {
+			for _, of := range []*result.Metric{s.Metrics["latency"], s.Metrics["ttft"].Low} {
+				table := of.Parts.Values
+				text, err := table.MarshalJSON()
+				if size += len(text); err != nil || table.Parts() != want {
+					t.Fatalf("%d scopes: %d parts, want %d: %v", scopes, table.Parts(), want, err)
+				}
+				if all := sum(table.Counts()); all != 6000 {
+					t.Errorf("%d scopes: %d values", scopes, all)
+				}
+			}
+		}
+		if want > 15 && size > maxPartBytes {
+			t.Errorf("%d scopes take %d bytes", scopes, size)
+		}
+	}
+}
+
+// drawTable returns a table of 60 parts with 100 values each.
+func drawTable(seed uint64) *stats.Table {
+	var p stats.Parts
+	r := rand.New(rand.NewPCG(seed, 3))
+	for i := range 6000 {
+		p.Add(i/100, int64(5e6*(1+r.ExpFloat64())))
+	}
+	return p.Table(0, stats.MaxParts)
+}
+
+func sum(list []int64) (n int64) {
+	for _, v := range list {
+		n += v
+	}
+	return n
 }

@@ -150,6 +150,7 @@ func (m *Readings) Fill(out *result.Node) {
 			storeParts(out, timed, &m.total.Timelines[i])
 		}
 	}
+	boundParts(out)
 	for i, w := range parts.Series {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
 	}
