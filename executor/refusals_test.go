@@ -5,21 +5,56 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
 
-// TestCausesOfServers: refusals in the four shapes that servers have, and tracebacks, leave one example of each
-// cause in the result, whatever numbers and ids are in them.
+// TestCausesOfServers: refusals in the shapes that servers have, and tracebacks by themselves and in each shape,
+// leave one example of each cause in the result, whatever numbers and ids are in them.
 func TestCausesOfServers(t *testing.T) {
 	t.Parallel()
-	bodies := []string{ // KServe, FastAPI with a text and with a list, TorchServe, OpenAI's interface, a traceback
-		`{"error":"ValueError : cannot reshape array of size %d into shape (1,5)"}`,
-		`{"detail":[{"type":"less_than","loc":["body","inputs",0],"msg":"Input should be less than %d","input":{}}]}`,
-		"{\n  \"code\": 500,\n  \"type\": \"InternalServerException\",\n  \"message\": \"worker %d died\"\n}\n",
-		`{"error":{"message":"request req-%d is too long","type":"BadRequest","param":null,"code":400}}`,
-		"Traceback (most recent call last):\n  File \"a.py\", line %[1]d, in f\n    raise x\nKeyError: 'k%[1]d'\n",
+	frames := `Traceback (most recent call last):\n` + strings.Repeat(`  File \"a.py\", line 3, in f\n    raise x\n`, 400)
+	for name, c := range map[string]struct{ bodies, want []string }{
+		"words": { // KServe, FastAPI with a text and with a list, TorchServe, OpenAI's interface, a traceback
+			[]string{
+				`{"error":"ValueError : cannot reshape array of size %d into shape (1,5)"}`,
+				`{"detail":[{"type":"less_than","loc":["body","inputs",0],"msg":"Input should be less than %d","input":{}}]}`,
+				"{\n  \"code\": 500,\n  \"type\": \"InternalServerException\",\n  \"message\": \"worker %d died\"\n}\n",
+				`{"error":{"message":"request req-%d is too long","type":"BadRequest","param":null,"code":400}}`,
+				"Traceback (most recent call last):\n  File \"a.py\", line %[1]d, in f\n    raise x\nKeyError: 'k%[1]d'\n",
+			},
+			[]string{
+				"ValueError : cannot reshape array of size 100 into shape (1,5)", "Input should be less than 101: inputs",
+				"InternalServerException: worker 102 died", "request req-103 is too long", "KeyError: 'k104'",
+			},
+		},
+		"tracebacks": { // FastAPI and Starlette that debug, KServe, TorchServe, OpenAI's interface
+			[]string{
+				`{"detail":"` + frames + `TypeError: detail %d\n"}`,
+				"Internal Server Error\n" + strings.NewReplacer(`\n`, "\n", `\"`, `"`).Replace(frames) + "TypeError: page %d\n",
+				`{"error":"` + frames + `TypeError: error %d\n"}`,
+				`{"code":503,"type":"InternalServerException","message":"` + frames + `TypeError: type %d\n"}`,
+				`{"error":{"message":"` + frames + `TypeError: message %d"}}`,
+			},
+			[]string{
+				"TypeError: detail 100", "TypeError: page 101", "TypeError: error 102",
+				"InternalServerException: TypeError: type 103", "TypeError: message 104",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := causes(t, c.bodies); !slices.Equal(got, c.want) {
+				t.Errorf("causes %q, want %q", got, c.want)
+			}
+		})
 	}
+}
+
+// causes returns the examples that 50 refusals leave, each with the next of the bodies and a number from 100.
+func causes(t *testing.T, bodies []string) []string {
+	t.Helper()
 	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		i := int(n.Add(1)) - 1
@@ -37,12 +72,5 @@ stages: [{id: s, load: {concurrency: 1}, for: 50 requests}]
 	if r.ExitCode != 1 || len(node.Errors) != 1 || node.Errors[0].Count != 50 {
 		t.Fatalf("exit %d: %+v", r.ExitCode, node.Errors)
 	}
-	e := node.Errors[0]
-	want := []string{
-		"ValueError : cannot reshape array of size 100 into shape (1,5)", "Input should be less than 101: inputs",
-		"InternalServerException: worker 102 died", "request req-103 is too long", "KeyError: 'k104'",
-	}
-	if got := append([]string{e.Example}, e.More...); !slices.Equal(got, want) {
-		t.Errorf("causes %q, want %q", got, want)
-	}
+	return append([]string{node.Errors[0].Example}, node.Errors[0].More...)
 }

@@ -3,6 +3,8 @@ package http
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	nethttp "net/http"
 	"os"
@@ -62,6 +64,24 @@ func TestCauseOfCaptures(t *testing.T) {
 		cause := string(AppendCause(nil, []byte(body)))
 		if (cause == "") != (len(body) == 0) || strings.HasPrefix(cause, "{") || strings.Contains(cause, "Traceback") {
 			t.Errorf("%s: %q of %q", name, cause, body)
+		}
+	}
+	// The same words below a traceback of more than 16 KiB, as servers that debug send them.
+	frames := "Traceback (most recent call last):\n" + strings.Repeat("  File \"a.py\", line 3, in f\n    raise x\n", 400)
+	for name, body := range bodies {
+		cause := string(AppendCause(nil, []byte(body)))
+		line, _, _ := strings.Cut(cause, "\n")
+		for _, form := range []string{`{"detail":%s}`, `{"error":%s}`, `{"error":{"message":%s}}`, `{"message":%s}`} {
+			text, err := json.Marshal(frames + cause)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(AppendCause(nil, fmt.Appendf(nil, form, text))); cause != "" && got != line {
+				t.Errorf("%s as %s: %q, want %q", name, form, got, line)
+			}
+		}
+		if got := string(AppendCause(nil, []byte("Internal Server Error\n"+frames+cause))); cause != "" && got != line {
+			t.Errorf("%s after a title: %q, want %q", name, got, line)
 		}
 	}
 	for name, want := range map[string]string{

@@ -13,10 +13,10 @@ import (
 //	{"detail": text}                                    the text (FastAPI)
 //	{"detail": [{"loc": ["body", name], "msg": text}]}  the text, and the name (FastAPI)
 //	{"type": name, "message": text}                     the name and the text (TorchServe)
-//	a traceback of Python                               its last line
 //	anything else                                       the body
 //
-// It allocates for texts with escapes.
+// Of a text with a traceback of Python, which frameworks put into each of these when they debug, only the
+// line that names the exception is left. It allocates for texts with escapes.
 func AppendCause(dst, body []byte) []byte {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '{' {
@@ -24,10 +24,29 @@ func AppendCause(dst, body []byte) []byte {
 			return out
 		}
 	}
-	if bytes.HasPrefix(body, []byte("Traceback (most recent call last)")) {
-		body = body[bytes.LastIndexByte(body, '\n')+1:]
+	return append(dst, withoutTraceback(body)...)
+}
+
+var traceback = []byte("Traceback (most recent call last)")
+
+// withoutTraceback returns the line that ends the last traceback of a text: the first one after it without an
+// indent, else its last line; the text if there is no traceback in it.
+func withoutTraceback(text []byte) []byte {
+	at := bytes.LastIndex(text, traceback)
+	if at < 0 {
+		return text
 	}
-	return append(dst, body...)
+	_, rest, more := bytes.Cut(bytes.TrimSpace(text[at:]), []byte("\n"))
+	if !more {
+		return text
+	}
+	for {
+		line, after, more := bytes.Cut(rest, []byte("\n"))
+		if !more || len(line) > 0 && line[0] != ' ' && line[0] != '\t' && line[0] != '\r' {
+			return bytes.TrimSpace(line)
+		}
+		rest = after
+	}
 }
 
 // appendMessage appends the message of a JSON object; nothing if it has none.
@@ -54,7 +73,7 @@ func appendMessage(dst, body []byte) []byte {
 			sc.Skip()
 		}
 	}
-	if len(text) == 0 {
+	if text = withoutTraceback(text); len(text) == 0 {
 		return dst
 	}
 	if len(kind) > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	errorSize = 16 << 10 // bytes of a refusal that are read for its cause
+	errorSize = 64 << 10 // bytes of a refusal that are read for its cause, which a traceback may come before
 	maxReply  = 2 << 30  // bound of the bytes kept of a reply that is compared
 )
 

@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 		return fmt.Sprintf("HTTP/1.1 %d \r\n%scontent-length: %d\r\n\r\n%s", code, head, len(body), body)
 	}
 	coded := reply("Content-Encoding: gzip\r\n", packed(`{"y":2}`))
-	traceback := "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n" + strings.Repeat("x", 9000) +
+	traceback := "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    " + strings.Repeat("x", 9000) +
 		"\nValueError: cannot reshape\n"
 	accepts := checked
 	accepts.Expect = &backends.Expect{Status: []int{404}, Fields: checked.Expect.Fields}
@@ -131,6 +131,20 @@ func TestCause(t *testing.T) {
 		},
 		{"{\n  \"code\": 404,\n  \"type\": \"NotFound\",\n  \"message\": \"no x\"\n}\n", "NotFound: no x"},
 		{"Traceback (most recent call last):\n  File\nKeyError: 'instances'\n", "KeyError: 'instances'"},
+		{"Internal Server Error\nTraceback (most recent call last):\n  File\n\n  x\r\nKeyError: 'a'\r\n", "KeyError: 'a'"},
+		{`{"detail":"Traceback (most recent call last):\n  File\nValueError: 1\nof 2\n\nAt:\n  x"}`, "ValueError: 1"},
+		{
+			`{"error":"Traceback (most recent call last):\nKeyError: 1\n\nDuring handling of the above exception, another ` +
+				`exception occurred:\n\nTraceback (most recent call last):\n  File\nValueError: 2\n"}`, "ValueError: 2",
+		},
+		{
+			`{"code":503,"type":"InternalServerException","message":"failed\nTraceback (most recent call last):\n  f\nE: 1\n"}`,
+			"InternalServerException: E: 1",
+		},
+		{`{"error":{"message":"Traceback (most recent call last):\n  File\nValueError: x"}}`, "ValueError: x"},
+		{`{"detail":[{"loc":["n"],"msg":"Traceback (most recent call last):\n  File\nValueError: x"}]}`, "ValueError: x: n"},
+		{"Traceback (most recent call last):\n  File a\n    cut", "cut"},
+		{"no luck: Traceback (most recent call last)", "no luck: Traceback (most recent call last)"},
 		{`{"reason":"other"}`, `{"reason":"other"}`},
 		{`{"error":`, `{"error":`},
 		{"plain\n", "plain"},
