@@ -170,25 +170,34 @@ func TestStream(t *testing.T) {
 	target := backends.Target{Streaming: true}
 	const chunked = "HTTP/1.1 200 \r\nts_stream_next: true\r\ntransfer-encoding: chunked\r\n\r\n"
 	const events = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	const plain = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" // until the connection ends
 	fields := func(n int64) backends.Request {
 		return backends.Request{Expect: &backends.Expect{Fields: []backends.Field{{Path: "n", Want: n}}}}
 	}
 	for name, c := range map[string]struct {
 		r     backends.Request
 		reads []string
-		want  string // class, first and last byte, times of events with * if coalesced
+		want  string // class, first and last byte, times of events with * if coalesced, note
 	}{
 		"chunks": {
 			backends.Request{},
 			[]string{chunked, "6\r\nword0 \r\n", "6\r\nword1 \r\n6\r\nword2 \r\n", "4\r\ndo", "ne\r\n", "0\r\n\r\n"},
 			"ok 2 5 [2 3 3* 5]",
 		},
-		"the last chunk compared": {
-			fields(2), []string{chunked + "7\r\n{\"n\":1}\r\n", "7\r\n{\"n\"", ":2}\r\n0\r\n\r\n"}, "ok 1 3 [1 3]",
+		"each chunk compared": {
+			fields(2), []string{chunked + "7\r\n{\"n\":2}\r\n", "7\r\n{\"n\"", ":2}\r\n0\r\n\r\n"}, "ok 1 3 [1 3]",
 		},
-		"and wrong": {fields(3), []string{chunked + "7\r\n{\"n\":2}\r\n0\r\n\r\n"}, "mismatch 1 1 [1]"},
+		"the first one wrong": {
+			fields(2), []string{chunked + "7\r\n{\"n\":1}\r\n", "7\r\n{\"n\":2}\r\n0\r\n\r\n"}, "mismatch 1 2 [1 2] field n is 1, want 2",
+		},
+		"the last one wrong": {
+			fields(2), []string{chunked + "7\r\n{\"n\":2}\r\n", "7\r\n{\"n\":3}\r\n0\r\n\r\n"}, "mismatch 1 2 [1 2] field n is 3, want 2",
+		},
+		"two wrong": {
+			fields(2), []string{chunked + "3\r\n<p>\r\n", "7\r\n{\"n\":3}\r\n0\r\n\r\n"}, "decode 1 2 [1 2] the reply is not JSON: <p>",
+		},
 		"cut after 200": { // MLServer's answer for an unknown model
-			backends.Request{}, []string{chunked}, "reset 1 2 []",
+			backends.Request{}, []string{chunked}, "reset 1 2 [] the connection was closed before the last chunk",
 		},
 		"until the end of the connection": {
 			backends.Request{}, []string{"HTTP/1.1 200 OK\r\n\r\n", "a", "b"}, "ok 2 3 [2 3]",
@@ -197,13 +206,42 @@ func TestStream(t *testing.T) {
 		"events": {
 			fields(2),
 			[]string{
-				events, "11\r\ndata: {\"n\":1}\n\nda\r\n", "15\r\nta: {\"n\":2}\n\n: ping\n\n\r\n",
+				events, "11\r\ndata: {\"n\":2}\n\nda\r\n", "15\r\nta: {\"n\":2}\n\n: ping\n\n\r\n",
 				"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n",
 			},
 			"ok 2 3 [2 3]",
 		},
-		"none of the expected events": {fields(2), []string{events + "0\r\n\r\n"}, "mismatch 1 1 []"},
-		"refused":                     {fields(2), []string{"HTTP/1.1 503 \r\ncontent-length: 2\r\n\r\nno"}, "status 1 1 []"},
+		"an event wrong": {
+			fields(2), []string{plain + "data: {\"n\":1}\n\n", "data: {\"n\":2}\n\n"}, "mismatch 1 2 [1 2] field n is 1, want 2",
+		},
+		"an event named error": {
+			backends.Request{}, []string{plain + "data: 1\n\n", "event: error\ndata: out of memory\n\n"}, "server 1 1 [1] out of memory",
+		},
+		"an error at the end": { // without the empty line that ends an event
+			backends.Request{}, []string{plain + "data: 1\n\n", "event: error\ndata: no luck\n"}, "server 1 1 [1] no luck",
+		},
+		"an error first": {
+			fields(2), []string{plain + "data: {\"error\":{\"message\":\"no luck\"}}\n\n", "data: {\"n\":1}\n\n"}, "server 2 2 [2] no luck",
+		},
+		"an error of another form": {
+			backends.Request{}, []string{plain + "data: {\"id\":1, \"error\":[7]}\n\n"}, "server 1 2 [] {\"id\":1, \"error\":[7]}",
+		},
+		"no errors": {
+			backends.Request{},
+			[]string{plain + "data: \"error\"\n\n" + "data: {\"error\":null}\n\n" + "data: {\"error\":\"\",\"x\":{\"error\":1}}\n\n" + "data: {\"error\":false}\n\n"},
+			"ok 1 1 [1 1* 1* 1*]",
+		},
+		"no event":                    {backends.Request{}, []string{events + "0\r\n\r\n"}, "decode 1 1 [] the stream has no event"},
+		"none but the end":            {backends.Request{}, []string{plain + ": ping\n\ndata: [DONE]\n\n"}, "decode 1 2 [] the stream has no event"},
+		"none of the expected events": {fields(2), []string{events + "0\r\n\r\n"}, "decode 1 1 [] the stream has no event"},
+		"none of the expected chunks": {fields(2), []string{chunked + "0\r\n\r\n"}, "mismatch 1 1 [] the stream has no response"},
+		"no chunk":                    {backends.Request{}, []string{chunked + "0\r\n\r\n"}, "ok 1 1 []"},
+		"refused":                     {fields(2), []string{"HTTP/1.1 503 \r\ncontent-length: 2\r\n\r\nno"}, "status 1 1 [] no"},
+		"an expected refusal": {
+			backends.Request{Expect: &backends.Expect{Status: []int{503}}},
+			[]string{strings.Replace(plain, "200", "503", 1) + "event: error\ndata: busy\n\n"},
+			"ok 1 1 [1]",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := played(t, target, c.r, c.reads...)
@@ -211,9 +249,9 @@ func TestStream(t *testing.T) {
 			for _, e := range s.Events {
 				times = append(times, strconv.FormatInt(e.At, 10)+strings.Repeat("*", int(e.Flags)))
 			}
-			got := fmt.Sprintf("%v %d %d %v", s.Class, s.FirstByte, s.LastByte, times)
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("note %q\n%s", s.Note, diff)
+			got := fmt.Sprintf("%v %d %d %v %s", s.Class, s.FirstByte, s.LastByte, times, s.Note)
+			if diff := cmp.Diff(c.want, strings.TrimSpace(got)); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

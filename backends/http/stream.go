@@ -6,17 +6,25 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/buffer"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/backends/wire/sse"
 )
 
 // streamJudge counts the responses of a stream: the events of text/event-stream, except [DONE], else
 // the chunks, each at the read that completes it, or the reads where the reply has no chunks. A reply
-// with a length is one response. Of the responses the last one is compared.
+// with a length is one response. The first matching row applies to what the status has not failed:
+//
+//	an event named error, or an object with a member error   server; note: the cause
+//	a response that is compared and not as expected          as judge says; the first one that fails
+//	an event that is too long                                decode
+//	no event at all                                          decode
+//	no chunk, where values are expected                      mismatch
 type streamJudge struct {
 	judge
 	events  sse.Scanner
 	streams bool
 	isSSE   bool
+	success bool   // the status is 2xx
 	left    int64  // bytes of the chunk that have not come
 	text    []byte // of the chunk, if it is compared
 	at      int64  // time of the last response; 0: none
@@ -27,6 +35,7 @@ type streamJudge struct {
 func (j *streamJudge) Streams(c *backends.Call, status int, h *http1.Header) bool {
 	j.events.Reset()
 	j.left, j.text, j.at, j.ended = 0, buffer.Reuse(j.text), 0, false
+	j.success = status/100 == 2
 	j.isSSE = bytes.HasPrefix(h.Get("content-type"), []byte("text/event-stream"))
 	j.streams = c.Impl.(*expected).accepts(status) && (j.isSSE || h.Get("content-length") == nil) &&
 		!j.decoder.Coded(h)
@@ -66,13 +75,46 @@ func (j *streamJudge) data(
 		n += used
 		j.ended = j.ended || ok && string(j.events.Data) == "[DONE]"
 		if ok && !j.ended {
-			j.response(c, j.events.Data, at, s)
+			j.event(c, at, s)
 		}
 	}
-	if over = j.events.TooLong; over {
+	if over = j.events.TooLong; over && s.Class == backends.OK {
 		j.fail(s, backends.Decode, "an event of the stream is too long", nil)
 	}
 	return n, isFull(s), over
+}
+
+// event takes the event at the scanner. An error is no response.
+func (j *streamJudge) event(c *backends.Call, at int64, s *backends.Sample) {
+	if data := j.events.Data; !j.success || !isError(j.events.Event, data) {
+		j.response(c, data, at, s)
+		return
+	}
+	if s.Class == backends.OK {
+		j.cause = AppendCause(j.cause[:0], j.events.Data)
+		j.fail(s, backends.Server, "", j.cause)
+	}
+}
+
+var errorKey = []byte(`"error"`)
+
+// isError reports whether an event says that the server has failed: by its name, or by an object with a member
+// error that is not null, false or empty.
+func isError(name, data []byte) bool {
+	if string(name) == "error" || !bytes.Contains(data, errorKey) {
+		return string(name) == "error"
+	}
+	sc := jsonscan.Lenient(data)
+	if !sc.Find("error") {
+		return false
+	}
+	switch sc.Peek() {
+	case 'n', 'f':
+		return false
+	case '"':
+		return len(sc.Text()) > 0
+	}
+	return sc.OK()
 }
 
 // response counts one response.
@@ -90,9 +132,8 @@ func (j *streamJudge) response(c *backends.Call, text []byte, at int64, s *backe
 		s.Events = append(s.Events, e)
 	}
 	j.at = at
-	if e := c.Impl.(*expected); e.compares(s) {
-		s.Class, s.Note = backends.OK, s.Note[:0]
-		j.compare(e, text, true, s)
+	if e := c.Impl.(*expected); e.compares(s) && s.Class == backends.OK {
+		j.compare(e, text, j.success, s)
 	}
 }
 
@@ -103,11 +144,15 @@ func (j *streamJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 		return
 	}
 	if j.isSSE && j.events.End() && !j.ended && string(j.events.Data) != "[DONE]" {
-		j.response(c, j.events.Data, s.LastByte, s)
+		j.event(c, s.LastByte, s)
 	}
-	if j.at != 0 {
+	switch {
+	case j.at != 0:
 		s.LastByte = j.at
-	} else if c.Impl.(*expected).compares(s) {
+	case s.Class != backends.OK:
+	case j.isSSE && j.success:
+		j.fail(s, backends.Decode, "the stream has no event", nil)
+	case c.Impl.(*expected).compares(s):
 		j.fail(s, backends.Mismatch, "the stream has no response", nil)
 	}
 }

@@ -155,7 +155,7 @@ func (e *expectation) accepts(code int32) bool {
 }
 
 // judge classifies replies with status OK: a PredictionResponse {prediction 1}, of whose JSON values are
-// compared, or a stream of them, of which the last one is.
+// compared, or a stream of them, of which the first one that fails decides.
 type judge struct{ note []byte }
 
 func expected(c *backends.Call) *expectation { return grpcraw.Expected(c).(*expectation) }
@@ -183,7 +183,7 @@ func (j *judge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
 		readable = w.Err() == nil
 	}
 	switch {
-	case s.Class == backends.Decode && !strings.HasPrefix(string(s.Note), notJSON): // an earlier message
+	case s.Class != backends.OK: // an earlier message failed
 	case (ends || !e.streams) && !e.accepts(0):
 		j.fail(s, backends.Status, "the server answered OK, which is not expected")
 	case !readable:
@@ -196,14 +196,12 @@ func (j *judge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
 	}
 }
 
-const notJSON = "the reply is not JSON: "
-
-// compare compares a prediction; in a stream the last one counts.
+// compare compares a prediction.
 func (j *judge) compare(e *expectation, text []byte, s *backends.Sample) {
-	s.Class, s.Note = backends.OK, s.Note[:0]
 	sc := jsonscan.Lenient(text)
 	if sc.Skip(); !sc.AtEnd() {
-		j.note = append(append(j.note[:0], notJSON...), text[:min(len(text), backends.NoteSize)]...)
+		text = text[:min(len(text), backends.NoteSize)]
+		j.note = append(append(j.note[:0], "the reply is not JSON: "...), text...)
 		s.Class = backends.Decode
 		s.SetNote(j.note)
 		return

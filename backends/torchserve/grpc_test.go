@@ -168,3 +168,38 @@ func TestOneNameTwice(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 }
+
+// TestStreamJudged: each message of a stream is compared, and the first that fails decides.
+func TestStreamJudged(t *testing.T) {
+	c, err := Kind().Open(t.Context(), backends.Target{URL: "grpc://h:1", Model: "m", Streaming: true}, backends.Clock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	r := ask
+	r.Expect = &backends.Expect{Fields: []backends.Field{{Path: "y", Want: int64(2)}}}
+	call, err := c.Prepare(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		messages []string
+		want     string
+	}{
+		{[]string{`{"y":2}`, `{"y":2}`}, "ok"},
+		{[]string{`{"y":2}`, `{"y":3}`}, "mismatch field y is 3, want 2"},
+		{[]string{`{"y":1}`, `{"y":3}`, `{"y":2}`}, "mismatch field y is 1, want 2"},
+		{[]string{`<p>`, `{"y":2}`}, "decode the reply is not JSON: <p>"},
+		{nil, "mismatch the stream has no response"},
+	} {
+		j, s := &judge{}, &backends.Sample{}
+		for _, m := range test.messages {
+			s.Responses++
+			j.Reply(call, [][]byte{protow.AppendString(nil, 1, m)}, s)
+		}
+		j.Reply(call, nil, s)
+		if got := strings.TrimSpace(s.Class.String() + " " + string(s.Note)); got != test.want {
+			t.Errorf("%q: %s, want %s", test.messages, got, test.want)
+		}
+	}
+}
