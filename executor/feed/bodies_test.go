@@ -43,9 +43,10 @@ func TestBodies(t *testing.T) {
 		},
 		"bodies beside what is known of them": {
 			"", "a.jsonl", `{"body": {"a": 1}, "outputs": {"b.0": 2, "c": "d"}, "id": "x"}` + "\n" +
-				`{"body": "a \"text\"", "timestamp": 5}` + "\n" + `{"body": 1, "other": 2}`, 1,
+				`{"body": "a \"text\"", "timestamp": 5}` + "\n" + `{"body": {"body": 1, "other": 2}}` + "\n" +
+				`{"a": {"body": 1}, "b": "body"}`, 1,
 			"application/json {\"a\": 1} want [{b.0 2} {c d}]\ntext/plain a \"text\"\n" +
-				"application/json {\"body\": 1, \"other\": 2}\n",
+				"application/json {\"body\": 1, \"other\": 2}\napplication/json {\"a\": {\"body\": 1}, \"b\": \"body\"}\n",
 		},
 		"a table": {"", "a.csv", "n,text,none\n1,x,\n", 1, "application/json {\"n\":1,\"text\":\"x\"}\n"},
 		"forms": {
@@ -71,6 +72,15 @@ func TestBodies(t *testing.T) {
 		"outputs that are no map": {
 			"", "a.jsonl", `{"body": 1, "outputs": [8]}`, 1,
 			"outputs are a map from path to value, such as {label: 8}; found a list",
+		},
+		"a slip beside a body": {
+			"", "a.jsonl", "1\n" + `{"body": {"a": 1}, "output": {"label": 7}}`, 1,
+			`line 2, column 43: beside "body" a row has no "output": did you mean "outputs"? (it may have timestamp, ` +
+				`delay, session_id, id, model, outputs; a row that is itself what is sent is {"body": ROW})`,
+		},
+		"anything beside a body": {
+			"", "a.jsonl", `{"subject": "x", "id": "1", "body": "y", "to": "z"}`, 1,
+			`beside "body" a row has no "subject" (it may have `,
 		},
 		"no value": {"", "a.jsonl", `{"body": 1, "outputs": {"a": [1]}}`, 1, "must be text, a number"},
 	} {

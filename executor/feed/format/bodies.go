@@ -1,6 +1,8 @@
 package format
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Rows that are whole bodies, for kinds of service without tensors:
@@ -16,9 +19,10 @@ import (
 //	row   := any JSON value, which is the body
 //	       | { "body": any JSON value or the text of the body [, member …] }
 //	member := "outputs": {path: value, …} | "timestamp": number | "delay": number
-//	        | "session_id": text | "id": text
+//	        | "session_id": text | "id": text | "model": text
 //
-// and rows of format multipart, which are forms:
+// An object with a body and any other member is a mistake: a slip of the pen would send all of it and compare
+// nothing. And rows of format multipart, which are forms:
 //
 //	row   := { name: field | [field, …], … }
 //	field := path of a file, relative to the file of the row | {"text": text} | number | bool
@@ -137,21 +141,25 @@ func (r *reader) bodyRow(c *jsonscan.Scanner, number int) {
 // envelope reads a row that has a body beside what it says about it, and reports whether it is one.
 // Mistakes in it fail the row's scanner.
 func (rec *Record) envelope(text []byte, row *jsonscan.Scanner) bool {
-	if text[0] != '{' {
+	if text[0] != '{' || !bytes.Contains(text, []byte(`"body"`)) {
 		return false
 	}
-	var body []byte
+	found, unknown := false, ""
 	c := jsonscan.Strict(text)
 	for c.Enter('{'); c.More('}'); c.Skip() {
 		switch key := string(c.Key()); {
 		case key == "body":
-			body = c.Rest()
+			found = true
 		case key != "outputs" && !slices.Contains(aboutRow[:], key):
-			return false
+			unknown = cmp.Or(unknown, key)
 		}
 	}
-	if body == nil {
+	if !found {
 		return false
+	}
+	if unknown != "" {
+		failBeside(row, unknown)
+		return true
 	}
 	c = jsonscan.Strict(text)
 	for c.Enter('{'); c.More('}'); {
@@ -169,6 +177,17 @@ func (rec *Record) envelope(text []byte, row *jsonscan.Scanner) bool {
 		}
 	}
 	return true
+}
+
+// failBeside fails a row for a member that no row with a body has.
+func failBeside(row *jsonscan.Scanner, name string) {
+	allowed := append(aboutRow[:len(aboutRow):len(aboutRow)], "outputs")
+	meant := ""
+	if near := source.Nearest(name, allowed); near != "" {
+		meant = fmt.Sprintf(": did you mean %q?", near)
+	}
+	row.Fail(`beside "body" a row has no %q%s (it may have %s; a row that is itself what is sent is {"body": ROW})`,
+		name, meant, strings.Join(allowed, ", "))
 }
 
 // outputsOf reads the values that the reply must have, by path.
