@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -95,26 +96,60 @@ func newSignature(model, version string) backends.Signature {
 // method of that name; its requests are examples, of which it says nothing.
 func (m *signatureMap) describe(t *backends.Target, sig backends.Signature) (backends.Signature, error) {
 	wanted, examples := cmp.Or(t.Signature, defaultSignature), takesExamples(t)
-	var names []string
 	for i := range m.Signatures {
 		s := &m.Signatures[i]
-		fits := !examples || s.Def.Method == methodPrefix+t.Endpoint
 		switch {
-		case s.Name == wanted && fits && examples:
-			return sig, nil
-		case s.Name == wanted && fits:
+		case s.Name != wanted:
+		case !examples:
 			return s.Def.describe(sig), nil
+		case s.Def.method() == t.Endpoint:
+			return sig, nil
 		}
-		if fits && len(s.Def.Inputs) > 0 { // others are for the loader
+	}
+	return sig, m.refuse(t, sig.Model)
+}
+
+// method returns the method of a signature: predict, classify or regress.
+func (d *signatureDef) method() string { return strings.TrimPrefix(d.Method, methodPrefix) }
+
+// refuse says which signatures a model has, as the target's is not among them or has another method.
+func (m *signatureMap) refuse(t *backends.Target, model string) error {
+	wanted, endpoint, method := cmp.Or(t.Signature, defaultSignature), "", ""
+	if takesExamples(t) {
+		endpoint = t.Endpoint
+	}
+	var names, others []string
+	for i := range m.Signatures {
+		s := &m.Signatures[i]
+		switch has := s.Def.method(); {
+		case len(s.Def.Inputs) == 0: // for the loader
+		case endpoint == "" || has == endpoint:
 			names = append(names, s.Name)
+		default:
+			others = append(others, s.Name+" (for "+has+")")
+			if s.Name == wanted {
+				method = has
+			}
 		}
 	}
 	slices.Sort(names)
-	text := fmt.Sprintf("model %s has no signature %q", sig.Model, wanted)
-	if examples {
-		text += " for " + t.Endpoint
+	slices.Sort(others)
+	text := fmt.Sprintf("model %s has no signature %q", model, wanted)
+	switch {
+	case method == classify || method == regress:
+		text = fmt.Sprintf("signature %s of model %s is for %s: write endpoint: %[3]s", wanted, model, method)
+	case method != "":
+		text = fmt.Sprintf("signature %s of model %s is for %s: remove `endpoint`", wanted, model, method)
+	case endpoint == "" || len(names) > 0:
+		text += ": name one with `signature`; it has " + listed(names)
+	default:
+		text += fmt.Sprintf(", and none for %s: name one with `signature`, and its method with `endpoint` unless that "+
+			"is predict; it has %s", endpoint, listed(others))
 	}
-	return sig, &backends.RefusalError{Text: text + ": name one with `signature`; it has " + listed(names)}
+	if method != "" && len(names) > 0 {
+		text += fmt.Sprintf(", or name one for %s with `signature`: %s", endpoint, listed(names))
+	}
+	return &backends.RefusalError{Text: text}
 }
 
 // describe returns the inputs and outputs of a signature, in the order of their names. The model takes

@@ -225,11 +225,11 @@ func TestDescribeREST(t *testing.T) {
 		t.Error(err)
 	}
 	for want, wrong := range map[string]func(*backends.Target){
-		`the server does not know model "nosuch"`:                               func(t *backends.Target) { t.Model = "nosuch" },
-		`the server does not know version 9 of model "simple"`:                  func(t *backends.Target) { t.ModelVersion = "9" },
-		`Unrecognized servable version label: canary`:                           func(t *backends.Target) { t.ModelVersion = "canary" },
-		"has no signature \"a\": name one with `signature`; it has serving_def": func(t *backends.Target) { t.Signature = "a" },
-		`has no signature "serving_default" for classify`:                       func(t *backends.Target) { t.Endpoint = classify },
+		`the server does not know model "nosuch"`:                                func(t *backends.Target) { t.Model = "nosuch" },
+		`the server does not know version 9 of model "simple"`:                   func(t *backends.Target) { t.ModelVersion = "9" },
+		`Unrecognized servable version label: canary`:                            func(t *backends.Target) { t.ModelVersion = "canary" },
+		"has no signature \"a\": name one with `signature`; it has serving_def":  func(t *backends.Target) { t.Signature = "a" },
+		"signature serving_default of model simple is for predict: remove `endp": func(t *backends.Target) { t.Endpoint = classify },
 	} {
 		wronged := target
 		wrong(&wronged)

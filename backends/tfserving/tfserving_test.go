@@ -3,6 +3,7 @@ package tfserving
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -206,5 +207,44 @@ func TestReplyAllocations(t *testing.T) {
 	j, s, pieces := &judge{}, &backends.Sample{}, [][]byte{predictReply(&output)}
 	if n := testing.AllocsPerRun(100, func() { j.Reply(call, pieces, s) }); n != 0 || s.Class != backends.OK {
 		t.Errorf("%v allocations, class %v, note %q", n, s.Class, s.Note)
+	}
+}
+
+// TestSignatureMethods: a signature that a model lacks, and one that has another method than the target's endpoint.
+func TestSignatureMethods(t *testing.T) {
+	def := func(name, method string) namedDef {
+		return namedDef{Name: name, Def: signatureDef{Inputs: make([]tensorEntry, 1), Method: methodPrefix + method}}
+	}
+	all := signatureMap{Signatures: []namedDef{
+		def("serving_default", predict), def("kind", classify), def("amount", regress), def("other", classify),
+		{Name: "__saved_model_init_op"},
+	}}
+	alone := signatureMap{Signatures: all.Signatures[:1]}
+	for _, c := range []struct {
+		m                        *signatureMap
+		endpoint, signature, err string
+	}{
+		{&all, "", "kind", ""},
+		{&all, classify, "kind", ""},
+		{&all, "", "x", "model m has no signature \"x\": name one with `signature`; it has amount, kind, other, serving_default"},
+		{&all, classify, "x", "model m has no signature \"x\": name one with `signature`; it has kind, other"},
+		{
+			&all, classify, "", "signature serving_default of model m is for predict: remove `endpoint`, or name one for " +
+				"classify with `signature`: kind, other",
+		},
+		{
+			&all, regress, "kind", "signature kind of model m is for classify: write endpoint: classify, or name one for " +
+				"regress with `signature`: amount",
+		},
+		{&alone, regress, "", "signature serving_default of model m is for predict: remove `endpoint`"},
+		{
+			&alone, regress, "x", "model m has no signature \"x\", and none for regress: name one with `signature`, and its " +
+				"method with `endpoint` unless that is predict; it has serving_default (for predict)",
+		},
+	} {
+		_, err := c.m.describe(&backends.Target{Endpoint: c.endpoint, Signature: c.signature}, backends.Signature{Model: "m"})
+		if got := fmt.Sprint(err); got != c.err && (c.err != "" || err != nil) {
+			t.Errorf("%s %s: %s\nwant %s", c.endpoint, c.signature, got, c.err)
+		}
 	}
 }
