@@ -27,7 +27,7 @@ func (su *setup) before(s *scenario.Stage) {
 			return
 		}
 		if err := su.act(su.stops.waiting, s, a); err != nil {
-			in.err = fmt.Errorf("before: %w", err)
+			in.err = fmt.Errorf("before: %w%s", err, trial.UnknownHint(err))
 		}
 	}
 	su.gatherNow(in)
@@ -44,7 +44,7 @@ func (su *setup) after(ctx context.Context, s *scenario.Stage) (first error) {
 	defer cancel()
 	for _, a := range s.After {
 		if err := su.act(ctx, s, a); err != nil && first == nil {
-			first = fmt.Errorf("after: %w", err)
+			first = fmt.Errorf("after: %w%s", err, trial.UnknownHint(err))
 		}
 	}
 	return first

@@ -190,7 +190,7 @@ stages:
   - {id: off, model: simple, load: {concurrency: 1}, for: 3 requests, after: [{unload_model: slow4}]}
   - {id: on, load: {concurrency: 1}, for: 3 requests, before: [{load_model: slow4}], after: [{unload_model: slow4}]}
   - {id: gone, load: {concurrency: 1}, for: 3 requests, expect: {status: GONE}}
-  - {id: not, when: always, load: {concurrency: 1}, for: 3 requests, before: [{load_model: nosuch}]}
+  - {id: not, when: always, load: {concurrency: 1}, for: 3 requests, before: [{load_model: idenity}]}
 `, func(t *testing.T, s *builtin.Server, r *result.Result) {
 		for id, want := range map[string]result.Outcome{
 			"off": result.Done, "on": result.Done, "gone": result.Failed, "not": result.Failed,
@@ -199,7 +199,9 @@ stages:
 				t.Errorf("%s: %s: %s", id, n.Outcome, n.Reason)
 			}
 		}
-		if n := node(t, r, "not"); n.Outcome == result.Failed && !strings.Contains(n.Reason, "load model nosuch") {
+		if n := node(t, r, "not"); n.Outcome == result.Failed &&
+			(!strings.Contains(n.Reason, `load model idenity: the server does not know model "idenity"`) ||
+				!strings.Contains(n.Reason, `; did you mean "identity"? It has `)) {
 			t.Errorf("reason %q", n.Reason)
 		}
 		if err := answers(t.Context(), s, "slow4"); err == nil {

@@ -87,6 +87,32 @@ func (c *HTTP) explainModelError(ctx context.Context, model, version string, err
 	return ExplainModelError(c.index(ctx), model, version, status.Message(), err)
 }
 
+// ExplainLoadError returns the error of a load of a model: a backends.UnknownModelError if the server answered and
+// the index of its repository lacks the model.
+func (c *HTTP) ExplainLoadError(ctx context.Context, model string, err error) error {
+	var status *endpoint.StatusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	return explainLoadError(c.index(ctx), model, status.Message(), err)
+}
+
+// ExplainLoadError does the same as over HTTP.
+func (c *GRPC) ExplainLoadError(ctx context.Context, model string, err error) error {
+	_, words, refused := grpcraw.Refusal(err)
+	if !refused {
+		return err
+	}
+	return explainLoadError(c.index(ctx), model, words, err)
+}
+
+func explainLoadError(list []IndexedModel, model, said string, err error) error {
+	if len(list) == 0 || slices.ContainsFunc(list, func(m IndexedModel) bool { return m.Name == model }) {
+		return err
+	}
+	return ExplainModelError(list, model, "", said, err)
+}
+
 // index returns the models of the server: from the index of its repository, or the plain list of
 // KServe's own server; nil: it has neither.
 func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {

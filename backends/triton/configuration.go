@@ -65,7 +65,7 @@ func (c *conn) Configure(
 ) (now backends.Configuration, err error) {
 	wanted, err := mergeConfig(own.JSON, []byte(patch))
 	if err == nil {
-		err = explainLoad(c.load(ctx, "load", model, string(wanted)))
+		err = c.explainLoad(ctx, model, c.load(ctx, "load", model, string(wanted)))
 	}
 	if err != nil {
 		return now, fmt.Errorf("load model %s with %s: %w", model, patch, err)
@@ -88,7 +88,7 @@ func (c *conn) Restore(
 	if err == nil && !always && sameJSON(own.JSON, now.JSON) {
 		return nil
 	}
-	if err := explainLoad(c.load(ctx, "load", model, string(own.JSON))); err != nil {
+	if err := c.explainLoad(ctx, model, c.load(ctx, "load", model, string(own.JSON))); err != nil {
 		return fmt.Errorf("load model %s as it was: %w", model, err)
 	}
 	if now, err = c.Configuration(ctx, model); err != nil {
@@ -97,15 +97,20 @@ func (c *conn) Restore(
 	return differences(model, own.JSON, now.JSON)
 }
 
-// explainLoad says what to do where a server refuses to load models at all.
-func explainLoad(err error) error {
-	if err != nil && strings.Contains(err.Error(), "explicit model load / unload is not allowed") {
+// explainLoad says what to do where a server refuses to load models at all, or does not have the model.
+func (c *conn) explainLoad(ctx context.Context, model string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if strings.Contains(err.Error(), "explicit model load / unload is not allowed") {
 		return fmt.Errorf("%w: the server must run with --model-control-mode=explicit", err)
 	}
-	if err != nil && strings.Contains(err.Error(), "failed to poll from model repository") {
+	explained := c.ExplainLoadError(ctx, model, err)
+	var unknown *backends.UnknownModelError
+	if !errors.As(explained, &unknown) && strings.Contains(err.Error(), "failed to poll from model repository") {
 		return fmt.Errorf("%w: the server's log says what is wrong with the configuration", err)
 	}
-	return err
+	return explained
 }
 
 // object is a map of JSON.

@@ -1,8 +1,10 @@
 package triton
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +89,22 @@ func TestMergeConfig(t *testing.T) {
 			t.Errorf("%s: %v\n%s\n%s", name, err, got, c.want)
 		}
 	}
+}
+
+// TestLoadUnknown: a load of a model that the repository lacks says which models there are, over both protocols.
+func TestLoadUnknown(t *testing.T) {
+	both(t, "simple", func(t *testing.T, c backends.Conn) {
+		_, configured := c.(backends.Configurer).Configure(t.Context(), "smple", backends.Configuration{JSON: []byte("{}")}, "{}")
+		for what, err := range map[string]error{
+			"load": c.(backends.Controller).Load(t.Context(), "smple"), "configure": configured,
+		} {
+			var unknown *backends.UnknownModelError
+			if !errors.As(err, &unknown) || unknown.Model != "smple" || !slices.Contains(unknown.Known, "simple") ||
+				!strings.Contains(unknown.ServerText, "failed to load 'smple'") {
+				t.Errorf("%s: %v, %+v", what, err, unknown)
+			}
+		}
+	})
 }
 
 // stub is a server that keeps a configuration whatever it is loaded with, or refuses to load.

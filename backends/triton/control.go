@@ -23,6 +23,8 @@ import (
 type control interface {
 	// load makes the server "load" or "unload" a model, with a configuration as JSON; "": as it has it.
 	load(ctx context.Context, verb, model, config string) error
+	// ExplainLoadError returns the error of load, explained by the index of models if that lacks the model.
+	ExplainLoadError(ctx context.Context, model string, err error) error
 	// configuration returns that of a loaded model as JSON.
 	configuration(ctx context.Context, model string) ([]byte, error)
 	// settings sets values and returns all settings of the group; without values it only reads.
@@ -42,7 +44,7 @@ type control interface {
 
 // Load implements backends.Controller. The server answers when the model is loaded.
 func (c *conn) Load(ctx context.Context, model string) error {
-	if err := explainLoad(c.load(ctx, "load", model, "")); err != nil {
+	if err := c.explainLoad(ctx, model, c.load(ctx, "load", model, "")); err != nil {
 		return fmt.Errorf("load model %s: %w", model, err)
 	}
 	return nil
@@ -54,7 +56,7 @@ const pollInterval = 20 * time.Millisecond
 // Unload implements backends.Controller. The server answers at once and unloads when the requests
 // in flight are done, so it is polled until the model is no longer ready.
 func (c *conn) Unload(ctx context.Context, model string) error {
-	err := explainLoad(c.load(ctx, "unload", model, ""))
+	err := c.explainLoad(ctx, model, c.load(ctx, "unload", model, ""))
 	for err == nil {
 		var ready bool
 		if ready, err = c.ready(ctx, model); err == nil && !ready {

@@ -41,17 +41,17 @@ func WithGrace(ctx context.Context, limit time.Duration) (context.Context, conte
 // About says which target an error is about, and what to do where that is known.
 func About(t *scenario.Target, err error) error {
 	if t.URL == "" { // it is in this process
-		return fmt.Errorf("target %q: %w%s", t.Name, err, unknownHint(err))
+		return fmt.Errorf("target %q: %w%s", t.Name, err, UnknownHint(err))
 	}
-	hint := cmp.Or(unknownHint(err), connectHint(err, t.TLS))
+	hint := cmp.Or(UnknownHint(err), connectHint(err, t.TLS))
 	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, hint)
 }
 
 // mostKnown bounds the models of a server that are listed.
 const mostKnown = 20
 
-// unknownHint lists what a server has in place of a model, or a version, that it does not know.
-func unknownHint(err error) string {
+// UnknownHint lists what a server has in place of a model, or a version, that it does not know.
+func UnknownHint(err error) string {
 	var unknown *backends.UnknownModelError
 	if !errors.As(err, &unknown) || len(unknown.Known) == 0 {
 		return ""
