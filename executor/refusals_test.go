@@ -2,12 +2,21 @@ package executor
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/sluice-bench/sluice/backends/backendtest"
 )
 
 // TestCausesOfServers: refusals in the shapes that servers have, and tracebacks by themselves and in each shape,
@@ -73,4 +82,73 @@ stages: [{id: s, load: {concurrency: 1}, for: 50 requests}]
 		t.Fatalf("exit %d: %+v", r.ExitCode, node.Errors)
 	}
 	return append([]string{node.Errors[0].Example}, node.Errors[0].More...)
+}
+
+// TestRefusedWithoutToken: a server that refuses whoever asks whether it is ready, as one behind a gateway does, is
+// not waited for, with each kind over each protocol; the reason says what to write.
+func TestRefusedWithoutToken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ backend, more string }{
+		{"kserve", ""},
+		{"kserve", ", endpoint: predict"},
+		{"triton", ""},
+		{"tfserving", ""},
+		{"torchserve", ""},
+		{"http", ", method: GET"},
+	} {
+		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+			t.Run(fmt.Sprintf("%s%s %d", c.backend, c.more, code), func(t *testing.T) {
+				t.Parallel()
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.WriteHeader(code)
+					_, _ = w.Write([]byte("no entry"))
+				}))
+				t.Cleanup(s.Close)
+				refusedAtOnce(t, c.backend, c.more, s.URL)
+			})
+		}
+	}
+	for _, backend := range []string{"kserve", "triton", "tfserving", "torchserve"} {
+		for _, code := range []codes.Code{codes.Unauthenticated, codes.PermissionDenied} {
+			t.Run(fmt.Sprintf("%s %v", backend, code), func(t *testing.T) {
+				t.Parallel()
+				refuse := func(any, grpc.ServerStream) error { return status.Error(code, "no entry") }
+				s := grpc.NewServer(grpc.UnknownServiceHandler(refuse))
+				l, err := net.Listen("tcp", backendtest.Loopback())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var serving sync.WaitGroup
+				serving.Go(func() { _ = s.Serve(l) })
+				t.Cleanup(func() { s.Stop(); serving.Wait() })
+				refusedAtOnce(t, backend, "", "grpc://"+l.Addr().String())
+			})
+		}
+	}
+}
+
+// refusedAtOnce runs a plan whose server wants a token.
+func refusedAtOnce(t *testing.T, backend, more, url string) {
+	t.Helper()
+	model := ", model: m"
+	if backend == "http" {
+		model = ""
+	}
+	start := time.Now()
+	r := play(t, `
+version: 1
+`+noLimits+`
+target: {backend: `+backend+`, url: URL, ready: 60s`+model+more+`}
+data: {rows: [{instances: [1]}]}
+stages: [{id: s, load: {concurrency: 1}, for: 5 requests}]
+`, url, Env{})
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("the wait took %v", took)
+	}
+	reason := node(t, r, "s").Reason
+	for _, want := range []string{"the server wants a token", "headers: {Authorization: \"Bearer "} {
+		if r.ExitCode != 4 || !strings.Contains(reason, want) {
+			t.Errorf("exit %d: %s, want %s", r.ExitCode, reason, want)
+		}
+	}
 }

@@ -5,17 +5,14 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 )
-
-// wantsToken comes before the words of a server that refuses a request without the right token.
-const wantsToken = "the server wants a token, or another one, such as headers: {Authorization: \"Bearer ${token}\"} " +
-	"with a secret variable: "
 
 // advise returns what comes before the words of a refusal of backend http: what to change in the plan.
 func advise(status int, _ []byte) string {
 	switch status {
-	case http.StatusUnauthorized:
-		return wantsToken
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return endpoint.WantsToken
 	case http.StatusNotFound:
 		return "the server has nothing at this `path`: "
 	case http.StatusMethodNotAllowed:
@@ -30,8 +27,9 @@ func advise(status int, _ []byte) string {
 
 // Explain implements backends.Explainer: without the right token no request is answered.
 func (*Conn) Explain(s *backends.Sample) error {
-	if s.Class != backends.Status || s.Status != http.StatusUnauthorized {
+	if s.Class != backends.Status || s.Status != http.StatusUnauthorized && s.Status != http.StatusForbidden {
 		return nil
 	}
-	return &backends.RefusalError{Text: wantsToken + strings.TrimPrefix(string(s.Note), wantsToken)}
+	note := strings.TrimPrefix(string(s.Note), endpoint.WantsToken)
+	return &backends.RefusalError{Text: endpoint.WantsToken + note}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 )
 
 // TestRefusals: what a user meets first says what to change in the plan, ahead of the server's own words, which
@@ -28,9 +29,12 @@ func TestRefusals(t *testing.T) {
 		},
 		"wrong method": {405, `{"detail":"Method Not Allowed"}`, "the server wants another `method` at this `path`: Method Not Allowed", ""},
 		"missing token": {
-			401, `{"detail":"Invalid API key"}`, wantsToken + "Invalid API key", wantsToken + "Invalid API key",
+			401, `{"detail":"Invalid API key"}`, endpoint.WantsToken + "Invalid API key", endpoint.WantsToken + "Invalid API key",
 		},
-		"no words":   {401, "", wantsToken + "an empty reply with status 401", wantsToken + "an empty reply with status 401"},
+		"forbidden": {
+			403, `{"detail":"Forbidden"}`, endpoint.WantsToken + "Forbidden", endpoint.WantsToken + "Forbidden",
+		},
+		"no words":   {401, "", endpoint.WantsToken + "an empty reply with status 401", endpoint.WantsToken + "an empty reply with status 401"},
 		"too large":  {413, "", "the request is larger than the server takes: an empty reply with status 413", ""},
 		"wrong type": {415, `{"error":"bad type"}`, "the server wants another Content-Type, which `headers` can name: bad type", ""},
 		"malformed": {

@@ -234,6 +234,10 @@ func (c *HTTP) Read(ctx context.Context, path string, into any) error {
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
 func (c *HTTP) Ready(ctx context.Context, model string) error {
+	return endpoint.Refused(c.isReady(ctx, model))
+}
+
+func (c *HTTP) isReady(ctx context.Context, model string) error {
 	paths, about, name, version := []string{"/v2/health/live", "/v2/health/ready"}, "", "", ""
 	if model != "" {
 		var err error

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -64,6 +65,10 @@ func (c *GRPC) isTrue(ctx context.Context, method string, request []byte) error 
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
 func (c *GRPC) Ready(ctx context.Context, model string) error {
+	return endpoint.Refused(c.isReady(ctx, model))
+}
+
+func (c *GRPC) isReady(ctx context.Context, model string) error {
 	for _, method := range []string{"ServerLive", "ServerReady"} {
 		if err := c.isTrue(ctx, method, nil); err != nil {
 			return err

@@ -117,6 +117,10 @@ func instances(body []byte) (whole []byte, n int, err error) {
 
 // Ready implements backends.Prober.
 func (c *v1) Ready(ctx context.Context, model string) error {
+	return endpoint.Refused(c.isReady(ctx, model))
+}
+
+func (c *v1) isReady(ctx context.Context, model string) error {
 	path := "/v1/models"
 	if model != "" {
 		path = v1Path(model)

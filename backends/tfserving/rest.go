@@ -66,6 +66,10 @@ func (c *rest) fetch(ctx context.Context, model, version, path string, into any)
 
 // Ready implements backends.Prober.
 func (c *rest) Ready(ctx context.Context, model string) error {
+	return endpoint.Refused(c.isReady(ctx, model))
+}
+
+func (c *rest) isReady(ctx context.Context, model string) error {
 	name, version := modelOf(&c.target, model)
 	var reply restStatus
 	_, err := c.fetch(ctx, name, version, "", &reply)

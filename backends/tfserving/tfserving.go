@@ -181,6 +181,10 @@ func appendSpec(dst []byte, model, version, signature string) []byte {
 
 // Ready implements backends.Prober. A server without the status of models is asked for it once.
 func (c *Conn) Ready(ctx context.Context, model string) error {
+	return endpoint.Refused(c.isReady(ctx, model))
+}
+
+func (c *Conn) isReady(ctx context.Context, model string) error {
 	name, version := modelOf(&c.target, model)
 	var reply statusReply
 	known, err := c.read(ctx, getStatus, name, version, appendSpec(nil, name, version, ""), &reply)

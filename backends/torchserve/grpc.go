@@ -124,7 +124,7 @@ func (c *grpcConn) Ready(ctx context.Context, model string) error {
 		return &backends.RefusalError{Text: wantsToken}
 	}
 	if err != nil || model == "" || c.management == nil {
-		return err
+		return endpoint.Refused(err)
 	}
 	return c.management.readyFor(ctx, &c.target, model)
 }
@@ -136,7 +136,7 @@ func (c *grpcConn) Close(ctx context.Context) error {
 
 // Explain implements backends.Explainer.
 func (c *grpcConn) Explain(s *backends.Sample) error {
-	if s.Class == backends.Status && s.Status == grpcraw.PermissionDenied {
+	if s.Class == backends.Status && (s.Status == grpcraw.PermissionDenied || s.Status == grpcraw.Unauthenticated) {
 		return &backends.RefusalError{Text: wantsToken}
 	}
 	return explain(s, &c.target, c.management)

@@ -131,6 +131,11 @@ func TestManagement(t *testing.T) {
 			`the management API wants a token: write management: {headers: {Authorization: "Bearer KEY"}} with the ` +
 				`management key of the server's key_file.json`,
 		},
+		"a proxy's token": {
+			answer(403, "Forbidden"),
+			`the management API wants a token: write management: {headers: {Authorization: "Bearer KEY"}} with the ` +
+				`management key of the server's key_file.json`,
+		},
 		"another server": {answer(200, "{}"), "the reply is no list of a model's versions"},
 		"error":          {answer(500, "oh"), "status 500: oh"},
 	} {

@@ -81,7 +81,8 @@ func (m *management) ready(ctx context.Context, model, version string) error {
 	case errors.As(err, &status):
 		words = string(status.Body)
 		switch {
-		case strings.Contains(words, invalidKey):
+		case strings.Contains(words, invalidKey),
+			status.Status == nethttp.StatusUnauthorized, status.Status == nethttp.StatusForbidden:
 			return &backends.RefusalError{Text: "the management API wants a token: write management: {headers: " +
 				"{Authorization: \"Bearer KEY\"}} with the management key of the server's key_file.json"}
 		case strings.Contains(words, unknownVersion):

@@ -146,7 +146,7 @@ func (c *conn) Ready(ctx context.Context, model string) error {
 	case errors.As(err, &status) && strings.Contains(string(status.Body), invalidKey):
 		return &backends.RefusalError{Text: wantsToken}
 	case err != nil || model == "" || c.management == nil:
-		return err
+		return endpoint.Refused(err)
 	}
 	return c.management.readyFor(ctx, &c.target, model)
 }
@@ -157,7 +157,12 @@ func (c *conn) Close(ctx context.Context) error {
 }
 
 // Explain implements backends.Explainer.
-func (c *conn) Explain(s *backends.Sample) error { return explain(s, &c.target, c.management) }
+func (c *conn) Explain(s *backends.Sample) error {
+	if err := explain(s, &c.target, c.management); err != nil {
+		return err
+	}
+	return c.Conn.Explain(s)
+}
 
 // explain says why a server answers no request, from the reply to the first one. Over gRPC a note begins
 // with the name of the code, and the message ends with a Java stack trace.

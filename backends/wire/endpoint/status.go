@@ -3,12 +3,15 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 )
 
 // StatusError is a reply to a control call; an error if its status is not the wanted one.
@@ -49,6 +52,23 @@ func (e *StatusError) Message() string {
 		return strconv.Quote(text)
 	}
 	return text
+}
+
+// WantsToken comes before the words of a server that refuses a request without the right token.
+const WantsToken = "the server wants a token, or another one, such as headers: {Authorization: \"Bearer ${token}\"} " +
+	"with a secret variable: "
+
+// Refused returns the error of a call that asks whether a server is ready: a backends.RefusalError, which ends the
+// wait, if the server wants a token, by the statuses 401 and 403 or the codes UNAUTHENTICATED and PERMISSION_DENIED.
+func Refused(err error) error {
+	var status *StatusError
+	code, _, refused := grpcraw.Refusal(err)
+	switch {
+	case errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden),
+		refused && (code == grpcraw.Unauthenticated || code == grpcraw.PermissionDenied):
+		return &backends.RefusalError{Text: WantsToken + err.Error()}
+	}
+	return err
 }
 
 // errorText returns the message in a JSON object of a server; "": there is none.
