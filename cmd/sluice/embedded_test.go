@@ -1,11 +1,13 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/schema"
@@ -122,4 +124,29 @@ func scenarioKeys(t *testing.T, path string) []string {
 		t.Fatalf("%s has no keys", path)
 	}
 	return p.Keys
+}
+
+// TestServeHelp: the help of serve names the protocol of every kind of target that has one, as the embedded server
+// speaks them all, and what asks for its API key.
+func TestServeHelp(t *testing.T) {
+	c := serveCommand(&app{})
+	protocols := map[string][]string{
+		"kserve": {"KServe v2", "KServe v1"}, "triton": {"Triton's extensions"}, "tfserving": {"TensorFlow Serving's API"},
+		"torchserve": {"TorchServe's"}, "openai": {"OpenAI's API", "Anthropic's messages"}, "grpc": {"reflection"},
+		"http": {"HTTP"}, "triton_inprocess": nil,
+	}
+	for _, k := range all.Kinds() {
+		words, known := protocols[k.Name]
+		if !known {
+			t.Errorf("kind %s is new: does the embedded server speak it, and does the help say so?", k.Name)
+		}
+		for _, w := range words {
+			if !strings.Contains(c.Long, w) {
+				t.Errorf("no %q in the help of serve, for kind %s", w, k.Name)
+			}
+		}
+	}
+	if use := c.Flag("api-key").Usage; !strings.Contains(use, "TorchServe") {
+		t.Errorf("--api-key: %s", use)
+	}
 }

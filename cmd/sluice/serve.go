@@ -31,9 +31,10 @@ func serveCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the embedded inference server on loopback",
-		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, OpenAI's API and Anthropic's " +
-			"messages, with simulated queues, service times and faults. It listens on loopback only, prints " +
-			"its URLs, and serves until it is interrupted.\n\n" +
+		Long: "Run the embedded inference server, with simulated queues, service times and faults. Over HTTP and " +
+			"gRPC it speaks KServe v2, with Triton's extensions, TensorFlow Serving's API and TorchServe's; over " +
+			"HTTP also KServe v1, OpenAI's API and Anthropic's messages; over gRPC also reflection. " +
+			"It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
 			"Models: " + strings.Join(builtin.Models(), ", ") +
 			". simple adds and subtracts, slow takes 20 ms, " +
 			"slow4 has four instances of it. Language models: " +
@@ -71,7 +72,8 @@ func serveCommand(a *app) *cobra.Command {
 	fl.DurationVar(&f.ttft, "ttft", 20*time.Millisecond, "`TIME` to the first token of a text")
 	fl.DurationVar(&f.itl, "itl", 5*time.Millisecond, "`TIME` from each token to the next")
 	fl.IntVar(&f.tokens, "output-tokens", 16, "`N` tokens of a text whose request has no max_tokens")
-	fl.StringVar(&f.config.APIKey, "api-key", "", "`KEY` that requests of language models must have")
+	fl.StringVar(&f.config.APIKey, "api-key", "", "`KEY` that requests of language models, "+
+		"and of TorchServe's API, must have")
 	fl.Uint64Var(&f.config.Seed, "seed", 0, "`SEED` of everything drawn")
 	fl.BoolVar(&f.child, "child", false, "take the configuration from stdin and end with it")
 	_ = fl.MarkHidden("child") // the flag exists
