@@ -108,6 +108,27 @@ stages:
 	}
 }
 
+// TestBestSeparated: of two nodes one of which answers four times as much, in every repeat, the larger one is the best
+// beyond chance.
+func TestBestSeparated(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	r := play(t, `
+version: 1
+`+noLimits+`
+target: {backend: triton, url: URL, model: slow4}
+stages:
+  - {id: s, matrix: {live: [1, 4]}, load: {concurrency: "${matrix.live}"}, for: 40 requests, repeat: 4, best: {max: throughput}}
+`, s.HTTPURL(), Env{})
+	b := r.BestOf("s")
+	if b == nil || b.Node != "s[live=4]" || b.Separated == nil || !*b.Separated || len(b.Tied) > 0 || len(b.Ranking) != 2 {
+		t.Fatalf("exit %d: %s; %+v", r.ExitCode, r.Reason, b)
+	}
+	if d := b.Ranking[1].Difference; d == nil || !d.Apart || d.Low == nil || *d.Low <= 0 {
+		t.Errorf("difference %+v", d)
+	}
+}
+
 // TestTied: candidates that may be as good by chance, and those that the repeats cannot tell apart, are named.
 func TestTied(t *testing.T) {
 	ranked := func(node string, d *result.Difference) result.Ranked {
