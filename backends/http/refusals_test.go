@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/backends/wire/endpoint"
 )
 
@@ -76,5 +78,40 @@ func TestRefusals(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestPortOfGRPC: a request that reaches a port of gRPC says that it speaks HTTP/2, and what to write.
+func TestPortOfGRPC(t *testing.T) {
+	s, err := builtin.Start(t.Context(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	conn, err := Kind().Open(t.Context(), backends.Target{
+		URL: strings.Replace(s.GRPCURL(), "grpc://", "http://", 1), Path: "/x", ConnectTimeout: 10 * time.Second,
+	}, backends.Clock{Origin: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	lanes, _, err := conn.Lanes(t.Context(), 1, backends.LaneOptions{Depth: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := conn.Prepare(backends.Request{Body: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := &backends.Sample{Gen: 1}
+	lanes[0].Send(0, call, backends.Fields{}, sample)
+	lanes[0].Recv()
+	const want = "the reply is not HTTP/1 but begins as HTTP/2 does, which gRPC servers speak: write grpc:// in `url`, " +
+		"or the server's port for HTTP"
+	if sample.Class != backends.Protocol || string(sample.Note) != want {
+		t.Errorf("%v %q, want %q", sample.Class, sample.Note, want)
+	}
+	if err := lanes[0].Close(); err != nil {
+		t.Error(err)
 	}
 }

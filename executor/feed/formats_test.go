@@ -280,7 +280,7 @@ func TestFormats(t *testing.T) {
 			"jsonl broken", "a:INT8[1]", 0, "",
 			[]string{"r.jsonl", "{\"a\":1}\n{\"a\":1,}"},
 			"",
-			`error: r.jsonl: line 2, column 8: "}" where`,
+			`error: r.jsonl: line 2, column 8: found "}", want`,
 		},
 		{
 			"jsonl null", "a:INT8[1]", 0, "",

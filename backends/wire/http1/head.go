@@ -21,8 +21,12 @@ func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 		}
 	}
 	if i := notHTTP(b, had); i >= 0 {
-		return i + 1,
-			w.fail(at, "the reply is not HTTP/1", append(w.acc, b[:min(len(b), 64)]...))
+		text := append(w.acc, b[:min(len(b), 64)]...)
+		if text[0] == 0 { // a SETTINGS frame, by its first byte alone: reads may be cut anywhere
+			return i + 1, w.fail(at, "the reply is not HTTP/1 but begins as HTTP/2 does, which gRPC servers speak: write "+
+				"grpc:// in `url`, or the server's port for HTTP", nil)
+		}
+		return i + 1, w.fail(at, "the reply is not HTTP/1", text)
 	}
 	text, from := b, 0
 	if had > 0 {

@@ -47,11 +47,11 @@ func FuzzLenient(f *testing.F) {
 // TestMistakes: each mistake is named, with its place.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a" 1}`:                `line 1, column 6: "1" where ":" must stand`,
-		`{1}`:                    `line 1, column 2: "1" where "\"" must stand`,
-		"[1,\n 2":                `line 2, column 3: the end where "," or "]" must stand`,
-		`[1 2]`:                  `line 1, column 4: "2" where "," or "]" must stand`,
-		`[,1]`:                   `line 1, column 2: "," where a value must stand`,
+		`{"a" 1}`:                `line 1, column 6: found "1", want ":"`,
+		`{1}`:                    `line 1, column 2: found "1", want "\""`,
+		"[1,\n 2":                `line 2, column 3: found the end, want "," or "]"`,
+		`[1 2]`:                  `line 1, column 4: found "2", want "," or "]"`,
+		`[,1]`:                   `line 1, column 2: found ",", want a value`,
 		`[1_0]`:                  `line 1, column 2: "1_0" is no value`,
 		`[truth]`:                `line 1, column 2: "truth" is no value`,
 		"\"a\tb\"":               `line 1, column 3: a control character inside a string`,

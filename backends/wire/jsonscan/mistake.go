@@ -43,16 +43,16 @@ func (s *Scanner) Err() error {
 	case none:
 		return nil
 	case expected:
-		return fmt.Errorf("%s where %q must stand", s.Found(), string(s.want))
+		return fmt.Errorf("found %s, want %q", s.Found(), string(s.want))
 	case notMember:
-		return fmt.Errorf("%s where \",\" or %q must stand", s.Found(), string(s.want))
+		return fmt.Errorf("found %s, want \",\" or %q", s.Found(), string(s.want))
 	case notValue:
 		end := s.at
 		for end < len(s.b) && (inWord[s.b[end]] || s.b[end] == '_') {
 			end++
 		}
 		if end == s.at {
-			return fmt.Errorf("%s where a value must stand", s.Found())
+			return fmt.Errorf("found %s, want a value", s.Found())
 		}
 		return fmt.Errorf("%q is no value", string(s.b[s.at:min(end, s.at+40)]))
 	case control:

@@ -42,7 +42,7 @@ func (r *reader) readV2(data []byte) error {
 				c.Fail("a body has a list of inputs under \"inputs\"")
 			}
 		default:
-			c.Fail("%s where a body must stand", c.Found())
+			c.Fail("found %s, want a body", c.Found())
 		}
 		if !c.OK() {
 			break
