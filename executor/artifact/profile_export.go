@@ -31,7 +31,8 @@ import (
 // T is wall-clock ns. V is the element of a tensor with one element, else the list of them, or ""
 // for none. Requests are those that were due during their trial and OK; a request's timestamp is
 // the time of sending. Trials of equal load share an experiment. The empty message that ends a
-// stream is not a response here.
+// stream is not a response here, nor is the event that has the server's count of tokens alone: its
+// usage is in the last event with content (usage.go).
 
 // trialExport holds the requests of one trial on disk: lines of due time, blank, JSON.
 type trialExport struct {
@@ -136,6 +137,9 @@ func (e *trialExport) outputs(b []byte, x *backends.Sample, n int) []byte {
 		var tensors []backends.Tensor
 		if i < len(replies) && e.trial.Received != nil {
 			tensors, _ = e.trial.Received(x.Entry, replies[i]) // an unreadable reply has no outputs
+		}
+		if i == len(replies)-1 {
+			tensors = withUsage(tensors, x.Tokens)
 		}
 		b = e.appendTensors(b, tensors)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
 )
 
 // profileExport is perf_analyzer's raw file, from which GenAI-Perf makes its own.
@@ -69,6 +71,38 @@ func readProfile(data []byte) ([]*Run, error) {
 		return nil, fmt.Errorf("it has no experiments")
 	}
 	return runs, nil
+}
+
+// experimentsOf returns the requests of each node of a result that perf_analyzer's raw file beside it has: it tells nodes
+// apart by their load alone.
+func experimentsOf(path string, nodes []*result.Node) map[string]*Run {
+	data, err := readAll(path)
+	if err != nil {
+		return nil // there is none, or it is too long: the numbers of the result remain
+	}
+	runs, err := readProfile(data)
+	if err != nil {
+		return nil
+	}
+	type load struct {
+		closed bool
+		level  float64
+	}
+	at, count := make(map[load]*Run), make(map[load]int)
+	for _, r := range runs {
+		at[load{r.Closed, r.Level}] = r
+	}
+	key := func(n *result.Node) load { return load{n.Load.Kind == "concurrency", n.Load.Total()} }
+	for _, n := range nodes {
+		count[key(n)]++
+	}
+	of := make(map[string]*Run)
+	for _, n := range nodes {
+		if k := key(n); count[k] == 1 && at[k] != nil && len(at[k].Requests) > 0 {
+			of[n.ID] = at[k]
+		}
+	}
+	return of
 }
 
 // endpointOf returns the kind of endpoint of a path.

@@ -155,6 +155,7 @@ func resultRuns(stored *result.Result, dir string) ([]*Run, error) {
 	}
 	var runs []*Run
 	nodes := MeasuredNodes(stored)
+	experiments := experimentsOf(filepath.Join(dir, ProfileName), nodes)
 	prefixes := Prefixes(nodes)
 	for i, n := range nodes {
 		r := Describe(stored, n)
@@ -169,6 +170,11 @@ func resultRuns(stored *result.Result, dir string) ([]*Run, error) {
 		} else if t := samples[n.ID]; t != nil {
 			r.Requests = t.requests
 			t.Sum(r)
+		} else if x := experiments[n.ID]; x != nil {
+			r.Stats = x.Stats
+			r.setGoodput()
+			r.take(x)
+			r.Failed = whole(total(n, metric.ErrorsCount))
 		} else {
 			r.fromMetrics(n)
 		}
@@ -237,8 +243,8 @@ func (r *Run) fromMetrics(n *result.Node) {
 			r.set(x.tag, x.unit, v)
 		}
 	}
-	r.Notes = append(r.Notes, "its times run from when requests were due; single requests need `output.samples: jsonl` or "+
-		"`output.formats: [aiperf]`")
+	r.Notes = append(r.Notes, "its times run from when requests were due; single requests need `output.samples: jsonl`, or "+
+		"`aiperf` or, of nodes of different load, `profile_export` in `output.formats`")
 }
 
 func (r *Run) setStats(tag string, s Stats) {
