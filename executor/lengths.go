@@ -10,15 +10,15 @@ import (
 // maxWays limits the ways in which a server is asked for exact lengths.
 const maxWays = 4
 
-// learnLengths asks the server for the answer to the first request that wants one of an exact number of
-// tokens, so that all are made in the way that this server keeps to. A target that is not to be asked is
+// learnLengths asks the server for the answer to the last request that wants one of an exact number of
+// tokens, as that is not measured first, so that all are made in the way that this server keeps to. A target that is not to be asked is
 // taken to keep to the first one.
 func (su *setup) learnLengths(t *target, e *trial.Entry, requests []backends.Request, sent *int) error {
 	x, ok := t.Conn.(backends.Lengther)
 	if !ok || !t.Plan.Probe {
 		return nil
 	}
-	for _, r := range requests {
+	for _, r := range slices.Backward(requests) {
 		if !slices.ContainsFunc(r.Rows, wantsExactly) {
 			continue
 		}

@@ -193,8 +193,9 @@ func (su *setup) answered(in *inputs) {
 	}
 }
 
-// asksFor asks for a real answer to the first of an entry's requests, unless the target is not to
-// be asked. sent counts the requests.
+// asksFor asks for a real answer to the last of an entry's requests, the first step of the last sequence,
+// unless the target is not to be asked: a server that caches prompts has then not seen those that are
+// measured first. sent counts the requests.
 func (su *setup) asksFor(t *target, e *trial.Entry, sent *int) error {
 	switch {
 	case e.Shared != nil:
@@ -202,7 +203,15 @@ func (su *setup) asksFor(t *target, e *trial.Entry, sent *int) error {
 	case !t.Plan.Probe:
 		return nil
 	}
-	return su.probe(t, e.Calls[0], e.IDs, sent)
+	return su.probe(t, e.Calls[probed(e)], e.IDs, sent)
+}
+
+// probed returns the number of the request that a server is asked first.
+func probed(e *trial.Entry) int {
+	if n := len(e.Streams); n > 0 && len(e.Streams[n-1]) > 0 {
+		return e.Streams[n-1][0]
+	}
+	return len(e.Calls) - 1
 }
 
 // decoupled refuses a model whose requests may have any number of responses where each is to have

@@ -104,9 +104,10 @@ const (
 type runner struct {
 	*setup   // what is open and prepared
 	result   *result.Result
-	cpus     float64           // how many this process may use
-	failed   map[string]string // stages that count as failed, and why
-	unfit    string            // why nothing is to be sent: then all nodes are skipped; "": it is
+	cpus     float64             // how many this process may use
+	failed   map[string]string   // stages that count as failed, and why
+	cached   map[string]rowsSent // what the server's cache had of rows when they were sent first, see rowsOf
+	unfit    string              // why nothing is to be sent: then all nodes are skipped; "": it is
 	interim  interim
 	occasion verdict.RunOutcome
 }
@@ -120,7 +121,7 @@ func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source
 			targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs),
 			ids: make(map[[2]uint64]*feed.IDs), asked: make(map[model]error),
 		},
-		failed: make(map[string]string), cpus: observe.AvailableCPUs(),
+		failed: make(map[string]string), cached: make(map[string]rowsSent), cpus: observe.AvailableCPUs(),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.interim.save, r.interim.mask = e.Interim, p.Plan.Mask

@@ -50,7 +50,10 @@ func (r *runner) adopt(m *member) {
 		order[p.Node.ID] = p.Node.Number
 	}
 	slices.SortFunc(m.done, func(a, b *result.Node) int { return cmp.Compare(order[a.ID], order[b.ID]) })
-	r.result.Nodes = append(r.result.Nodes, m.done...)
+	for _, n := range m.done {
+		r.warmRows(n)
+		r.result.Nodes = append(r.result.Nodes, n)
+	}
 	for _, n := range m.done {
 		m.failed = cmp.Or(m.failed, failure(n))
 	}

@@ -141,9 +141,11 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			WarmCache, Note,
-			"The server had more of the prompts' tokens in its cache than the plan's prompts share: it had seen them " +
-				"before, so that the time to the first token is shorter than that of new prompts.",
-			"Restart the server, or give the plan another `seed`; say `reuse` if prompts are meant to be sent again.",
+			"The server had more of the prompts' tokens in its cache than the plan's prompts share, or than when the " +
+				"plan sent the same rows first: it had seen them before, so that the time to the first token is shorter " +
+				"than that of new prompts.",
+			"Restart the server, or give the plan another `seed`; say `reuse` if prompts are meant to be sent again. " +
+				"Between levels, repeats and stages that send the same rows empty the cache, or give each rows of its own.",
 		},
 		{
 			InOneEvent, Note,

@@ -7,9 +7,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// cacheSlack is the share of the prompts' tokens that a server may have in its cache beyond what the plan
+// CacheSlack is the share of the prompts' tokens that a server may have in its cache beyond what the plan
 // asks for: its template's, and parts of blocks.
-const cacheSlack = 0.1
+const CacheSlack = 0.1
 
 // warmCache says that a server had seen prompts, written for the plan, that it did not mean to send again.
 func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
@@ -20,7 +20,7 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 	for _, e := range in.Entries {
 		share := 0.0
 		switch p := e.Plan.Request.Data.Prompts; {
-		case p == nil: // what rows share, and how often they are sent, is the user's own choice
+		case p == nil: // what rows share, and how often they are sent, is the user's own choice (executor/warm.go)
 			return nil
 		case e.Continue != nil && p.Reuse == "none":
 			share = 1 - newTokens(p, all)/float64(all.CachedOf)
@@ -29,7 +29,7 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 		}
 		asked = max(asked, share)
 	}
-	if share := float64(all.CachedTokens) / float64(all.CachedOf); share > asked+cacheSlack {
+	if share := float64(all.CachedTokens) / float64(all.CachedOf); share > asked+CacheSlack {
 		list.note(result.WarmCache,
 			"the server had %.0f %% of the prompts' tokens in its cache, and the plan has them share %.0f %%: it has "+
 				"seen the others before: restart it, or give the plan another `seed`", 100*share, 100*asked)

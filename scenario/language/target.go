@@ -55,10 +55,10 @@ type Target struct {
 	// request of `probe`, and a server that is not there fails requests.
 	// Example: 60s
 	Ready *Val[time.Duration] `plan:"ready" default:"10s" max:"24h"`
-	// Send the first request of the data once to each model before the clock starts, and wait for its
+	// Send the last request of the data once to each model before the clock starts, and wait for its
 	// answer: health endpoints can say ready too early. It is in no number but `probes` of result.json,
-	// and the server counts it. false asks the health endpoints only, so that the first request of a cold
-	// model, or of a response cache, is measured.
+	// and the server counts it. A server that caches prompts has then seen the last row. false asks the health
+	// endpoints only, so that the first request of a cold model, or of a cache, is measured.
 	// Example: false
 	Probe *Val[bool] `plan:"probe" default:"true"`
 	// TorchServe's management API, which is asked for the workers of each model before the clock starts: its
