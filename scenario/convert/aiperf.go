@@ -11,6 +11,7 @@ type aiperf struct {
 	idleGap, turnGap          float64
 	startOffset, endOffset    float64
 	smoothness                float64
+	cacheBust                 string
 	prefixLength              int64
 	imageBatch, audioBatch    int64
 	rates, depths             []float64
@@ -175,7 +176,8 @@ func (c *aiperf) dataTable() []section {
 			{"--prompt-corpus sonnet|coding", "no equal: data.prompts.corpus names a file", ignore},
 			{
 				"--cache-bust none|system_prefix|system_suffix|first_turn_prefix|first_turn_suffix",
-				"nothing: prompts differ between stages, levels, repeats and warm-up", ignore,
+				"nothing: written prompts differ between stages, levels, repeats and warm-up; rows of files are sent as they are",
+				text(&c.cacheBust),
 			},
 			{
 				"--num-prefix-prompts, --prompt-prefix-pool-size, --prefix-prompt-pool-size N",

@@ -141,6 +141,14 @@ func (c *aiperf) source() {
 			Among("", []string{"single_turn", "random_pool", "mooncake_trace", "bailian_trace", "raw_payload"})
 		return
 	}
+	switch c.cacheBust {
+	case "":
+	case "none":
+		c.needless("--cache-bust", "rows of a file are sent as they are")
+	default:
+		c.remark("--cache-bust", "rows of a file are sent as they are: levels and repeats that send them again may find them "+
+			"in the server's cache, which a finding says")
+	}
 	c.fileOf("--input-file", c.input)
 	timed := p.once && row["timestamp"] != nil
 	if timed && !c.noSchedule && len(c.load.concurrency)+len(c.load.rates) == 0 {

@@ -141,7 +141,7 @@ func (c *genai) table() []section {
 				"--profile-export-file FILE", "output.formats: profile_export, genai_perf; --run writes FILE",
 				text(&c.export),
 			},
-			{"--generate-plots", "nothing: `sluice compare` draws the plots of one run or of several", ignore},
+			{"--generate-plots", "no equal: `sluice compare` draws the plots of one run or of several afterwards", ignore},
 			{"--checkpoint-dir DIR", "nothing: a run has one folder for all that it measures", ignore},
 			{"--enable-checkpointing", "no equal: a run that was interrupted begins anew", ignore},
 			{"-v, --verbose", "nothing: every number is in result.json", ignore},

@@ -36,6 +36,10 @@ func (c *genai) swept() {
 	if !c.analyze && !slices.ContainsFunc(options, c.has) {
 		return
 	}
+	if c.analyze {
+		c.notes = append(c.notes, note{"analyze", "all points have one folder, the names of whose files begin with the point's; " +
+			"there is no analyze_export_genai_perf.csv: stages.csv has a row for each point"})
+	}
 	if len(c.axes) == 0 {
 		c.axes = []sweptAxis{c.lineAxis()}
 	}

@@ -33,7 +33,8 @@ func TestGenAISweeps(t *testing.T) {
 		}
 	}
 	for line, want := range map[string][]string{
-		"analyze -m m --endpoint-type chat":                                                                           {"concurrency: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]  # analyze"},
+		"analyze -m m --endpoint-type chat":                                                                           {"concurrency: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]  # analyze", "# No equal: analyze: ", "analyze_export_genai_perf.csv"},
+		"analyze -m m --endpoint-type chat --generate-plots":                                                          {"# No equal: analyze: ", "# No equal: --generate-plots: "},
 		"analyze -m m --endpoint-type chat --sweep-type request_rate":                                                 {"rate: [1/s, 2/s,", "512/s, 1024/s]", "# --sweep-type"},
 		"analyze -m m --endpoint-type chat --sweep-range 1:4":                                                         {"concurrency: [1, 2, 4]", "# --sweep-range"},
 		"analyze -m m --endpoint-type chat --sweep-list 3,5 --sweep-range 1:4":                                        {"concurrency: [3, 5]", "# Not needed: --sweep-range: --sweep-list has the values"},

@@ -86,6 +86,22 @@ func TestLLMMistakes(t *testing.T) {
 	}
 }
 
+// Prompts that a plan writes differ anyway, and rows of a file never do.
+func TestCacheBust(t *testing.T) {
+	writeLLM(t)
+	for line, want := range map[string]string{
+		"--cache-bust first_turn_prefix":                              "# Not needed: --cache-bust: written prompts differ",
+		"--input-file texts.jsonl --cache-bust first_turn_prefix":     "# No equal: --cache-bust: rows of a file are sent as they are",
+		"--input-file texts.jsonl --cache-bust none":                  "# Not needed: --cache-bust: rows of a file",
+		"--input-file texts.jsonl --cache-bust system_suffix --osl 5": "# No equal: --cache-bust: ",
+	} {
+		out, diags := convert.AIPerf(convert.Options{Args: strings.Fields("profile --model m --endpoint-type chat " + line)})
+		if diags.HasErrors() || !strings.Contains(out.Plan, want) {
+			t.Errorf("%s: %q is not in\n%s%v", line, want, out.Plan, diags)
+		}
+	}
+}
+
 // The lines of a file of settings are where messages point to, and options of the command line go before them.
 func TestLLMSettings(t *testing.T) {
 	writeLLM(t)
