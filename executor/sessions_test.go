@@ -572,6 +572,9 @@ stages:
 			if got := value(t, n, "cancelled.by_us"); got != 20 || count(n, "errors.count") != 0 {
 				t.Errorf("%v closed, %d failed: %v", got, count(n, "errors.count"), n.Errors)
 			}
+			if f := n.Finding(result.ClosedByUs); f == nil || !strings.HasPrefix(f.Text, "20 requests were closed ") {
+				t.Errorf("finding %+v, want the number of those that were closed", f)
+			}
 			if ok := *n.Metrics["latency"].Count; ok != 80 || r.Verdict != "pass" {
 				t.Errorf("%d latencies, verdict %s", ok, r.Verdict)
 			}

@@ -20,16 +20,36 @@ func tokenRows() []tokenRow {
 		{"Output Sequence Length (tokens)", metric.TokensOutput, 1},
 		{"Input Sequence Length (tokens)", metric.TokensInput, 1},
 		{"Cached Input Tokens (%)", metric.TokensCachedShare, 100},
-		{"Output Token Throughput (tokens/sec)", metric.TokensOutputRate, 1},
-		{"Request Throughput (per sec)", metric.RequestsRate, 1},
-		{"Request Goodput (per sec)", metric.Goodput, 1},
-		{"Request Count (count)", metric.RequestsCount, 1},
+		{"Output Token Throughput of Hold (tokens/sec)", metric.TokensOutputRate, 1},
+		{"Request Throughput of Hold (per sec)", metric.RequestsRate, 1},
+		{"Request Goodput of Hold (per sec)", metric.Goodput, 1},
+		{answeredWell, metric.Latency, 1},
+		{"Requests Closed by Us (count)", metric.CancelledByUs, 1},
 	}
 }
 
 type tokenRow struct {
 	title, metric string
 	scale         float64
+}
+
+// answeredWell is the title of the number of a metric's requests, as GenAI-Perf counts them: without those that failed.
+const answeredWell = "Request Count (count)"
+
+// stat returns a cell of the row. That of an average is the value of a metric of one, and a count.
+func (x tokenRow) stat(m *result.Metric, s metric.Stat) (float64, bool) {
+	average := s.Kind == metric.Mean
+	switch {
+	case x.title == answeredWell && average:
+		return m.Stat(metric.Stat{Kind: metric.N})
+	case x.title == answeredWell:
+		return 0, false
+	}
+	v, ok := m.Stat(s)
+	if !ok && average {
+		v, ok = m.Stat(metric.Stat{})
+	}
+	return v, ok && (x.metric != metric.CancelledByUs || v > 0) // a plan without cancel has none
 }
 
 // tokenGrid returns GenAI-Perf's table for each node whose server counted tokens or sent them as a stream. A
@@ -53,10 +73,7 @@ func tokenGrid(r *result.Result) grid {
 				{Kind: metric.Percentile, P: 90},
 				{Kind: metric.Percentile, P: 75},
 			} {
-				v, ok := m.Stat(s)
-				if !ok && s.Kind == metric.Mean {
-					v, ok = m.Stat(metric.Stat{})
-				}
+				v, ok := x.stat(m, s)
 				cell := noNumber
 				if ok {
 					known, cell = true, strconv.FormatFloat(v*x.scale, 'f', 2, 64)

@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestTokenGrid: GenAI-Perf's table, for nodes with tokens only; what was not measured has no row.
+// TestTokenGrid: GenAI-Perf's table, for nodes with tokens only; what was not measured has no row. It counts the
+// requests that were answered, as the files do, and beside them those that the client closed.
 func TestTokenGrid(t *testing.T) {
 	c, err := metric.New(metric.GoodputRows()...)
 	if err != nil {
@@ -34,11 +35,13 @@ func TestTokenGrid(t *testing.T) {
 		"itl": distribution("itl", 5*ms, 5*ms), "tokens.per_user": result.Number(metric.Rate, 200),
 		"tokens.output": distribution("tokens.output", 17, 33), "tokens.input": distribution("tokens.input"),
 		"tokens.output.rate": result.Number(metric.Rate, 321.5), "requests.rate": result.Number(metric.Rate, 12.25),
-		"goodput": result.Scalar(&metric.Row{Dim: metric.Rate}, 0, false), "requests.count": result.Number(metric.Count, 2),
+		"goodput": result.Scalar(&metric.Row{Dim: metric.Rate}, 0, false), "requests.count": result.Number(metric.Count, 5),
+		metric.CancelledByUs: result.Number(metric.Count, 3),
 	}}
 	embed := &result.Node{ID: "embed", Metrics: map[string]*result.Metric{
 		"latency": distribution("latency", 7*ms), "tokens.input": distribution("tokens.input", 12),
 		"ttft": distribution("ttft"), "requests.count": result.Number(metric.Count, 1),
+		metric.CancelledByUs: result.Number(metric.Count, 0),
 	}}
 	tensors := &result.Node{ID: "tensors", Metrics: map[string]*result.Metric{"latency": distribution("latency", 7*ms)}}
 	var got strings.Builder
@@ -52,9 +55,10 @@ chat|Time To First Token (ms)|30.00|20.00|40.00|40.00|40.00|40.00
 |Inter Token Latency (ms)|5.00|5.00|5.00|5.00|5.00|5.00
 |Output Token Throughput Per User (tokens/sec/user)|200.00|-|-|-|-|-
 |Output Sequence Length (tokens)|25.00|17.00|33.00|33.00|33.00|33.00
-|Output Token Throughput (tokens/sec)|321.50|-|-|-|-|-
-|Request Throughput (per sec)|12.25|-|-|-|-|-
+|Output Token Throughput of Hold (tokens/sec)|321.50|-|-|-|-|-
+|Request Throughput of Hold (per sec)|12.25|-|-|-|-|-
 |Request Count (count)|2.00|-|-|-|-|-
+|Requests Closed by Us (count)|3.00|-|-|-|-|-
 embed|Request Latency (ms)|7.00|7.00|7.00|7.00|7.00|7.00
 |Input Sequence Length (tokens)|12.00|12.00|12.00|12.00|12.00|12.00
 |Request Count (count)|1.00|-|-|-|-|-

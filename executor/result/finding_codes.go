@@ -100,6 +100,12 @@ func FindingCodes() []FindingCode {
 			"Use requests.rate, or send the rows of a file instead of `bodies`.",
 		},
 		{
+			ClosedByUs, Note,
+			"This client closed requests before their replies had ended, as `cancel` of the plan says. They are in no " +
+				"latency and in no number of errors, and cancelled.by_us counts them.",
+			"Nothing: see what the others took meanwhile.",
+		},
+		{
 			ClosesConnections, Note,
 			"The server closes the connection after each reply, or after most. The next one is made " +
 				"between requests, so that latency is without the time that `connect` shows.",

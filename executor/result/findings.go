@@ -50,6 +50,8 @@ const (
 	WarmCache = "warm-cache"
 	// InOneEvent is the code of a note on nodes whose server does not stream its tokens.
 	InOneEvent = "tokens-in-one-event"
+	// ClosedByUs is the code of a note on nodes some of whose requests the client closed, as the plan wants.
+	ClosedByUs = "closed-by-us"
 	// ClosesConnections is the code of a note on nodes whose requests each needed a new connection.
 	ClosesConnections = "server-closes-connections"
 )
@@ -89,8 +91,8 @@ const NotNeeded = "not-needed"
 // never spelled otherwise.
 func OlderCode(code string) string {
 	switch code {
-	case HiddenTokens, TokensFromEvents, CachedTokens, OutputLength, InOneEvent, WarmCache, UsersBehind, CleanUp, SlotsEmpty,
-		PausedShare, LostDelays, WhileOpen, ClientPaused, StolenTime, MeasuredAgain:
+	case HiddenTokens, TokensFromEvents, CachedTokens, ClosedByUs, OutputLength, InOneEvent, WarmCache, UsersBehind,
+		CleanUp, SlotsEmpty, PausedShare, LostDelays, WhileOpen, ClientPaused, StolenTime, MeasuredAgain:
 		return code
 	}
 	return strings.ReplaceAll(code, "-", "_")

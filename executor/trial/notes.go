@@ -139,6 +139,8 @@ func notesOnReplies(all *measure.Aggregate) (list findings) {
 			"the server's usage has %d tokens, and %d could be seen in the events of the streams (%.1f times as "+
 				"many): the others are hidden, or an event has several", used, seen, float64(used)/float64(seen))
 	}
+	list.count(result.ClosedByUs, all.ByUs(), "request",
+		"closed before their replies had ended, as `cancel` says: in no latency, and neither good nor failed")
 	list.count(result.TokensFromEvents, all.FromEvents, "request",
 		"answered without usage: the number of events with text is taken for that of tokens")
 	list.count(result.InOneEvent, all.InOneEvent, "request",
