@@ -99,6 +99,7 @@ type Request struct {
 	Parameters []Parameter
 	Headers    []Header // override the target's
 	Vary       *Vary    // marks in Rows; nil: there are none
+	Tokens     int      // of Rows, by the target's tokenizer; 0: unknown
 	// Counters are numbers in Body that differ from request to request (Ability Counters).
 	Counters []Counter
 	Row      uint32

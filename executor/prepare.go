@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -63,6 +64,7 @@ func encode(
 	if err != nil {
 		return append(diags, source.Errorf("request", "%s: %s", what, err).At("", s.IDPos, 0))
 	}
+	e.Prompts = promptTokens(built.Requests)
 	if keep {
 		e.Built = built.Requests
 		if e.Signature.Text {
@@ -129,6 +131,19 @@ func rowInputs(rows [][]backends.Member) (inputs []backends.Tensor) {
 		}
 	}
 	return inputs
+}
+
+// promptTokens returns the tokens of requests; nil: none is known.
+func promptTokens(requests []backends.Request) []int {
+	known := func(r backends.Request) bool { return r.Tokens > 0 }
+	if !slices.ContainsFunc(requests, known) {
+		return nil
+	}
+	list := make([]int, len(requests))
+	for i := range requests {
+		list[i] = requests[i].Tokens
+	}
+	return list
 }
 
 // prepareCalls makes the calls of the requests.

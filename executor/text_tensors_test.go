@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
@@ -46,5 +47,45 @@ stages:
 		if m := n.Scope("", "streamed").Metrics["itl"]; m == nil || m.Source != "events" {
 			t.Errorf("%s: itl is of %+v", endpoint, m)
 		}
+	}
+}
+
+// TestPromptLengths: of written prompts that a server does not count the tokenizer's lengths are known, also in what is
+// recorded; of rows and without a tokenizer nothing is, and the server's own count goes first.
+func TestPromptLengths(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	file, err := filepath.Abs("tokenizer/testdata/bytelevel.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensors := "backend: triton, model: tokens_decoupled, endpoint: tensorrtllm, statistics: none, streaming: true, url: " + s.GRPCURL()
+	chat := "backend: openai, model: chat, url: " + s.HTTPURL()
+	written := "{prompts: {count: 4, input_tokens: 30, output_tokens: 2, system: 10}}"
+	for name, c := range map[string]struct {
+		target, data string
+		source       string // "": the lengths are unknown
+		tokens       float64
+	}{
+		"tensors": {tensors + ", tokenizer: " + file, written, "prompts", 40},
+		"usage":   {chat + ", tokenizer: " + file, "{prompts: {count: 4, input_tokens: 30, output_tokens: 2}}", "usage", 0},
+		"rows":    {tensors + ", tokenizer: " + file, "{rows: [{prompt: a b, output_tokens: 2}]}", "", 0},
+		"guessed": {tensors, written, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var all sent
+			r := play(t, "version: 1\ntarget: {"+c.target+"}\ndata: "+c.data+
+				"\nstages: [{id: s, load: {concurrency: 2}, for: 8 requests}]\n", "", Env{Record: keep(&all)})
+			m := node(t, r, "s").Metrics["tokens.input"]
+			if m.Source != c.source || c.source == "prompts" && (*m.Min != c.tokens || *m.Max != c.tokens || *m.Count != 8) {
+				t.Errorf("%+v, want %v tokens by %q", m, c.tokens, c.source)
+			}
+			for _, one := range all.all {
+				if n, known := one.InputTokens.Get(); known != (c.source != "") || c.source == "prompts" && n != int64(c.tokens) {
+					t.Errorf("recorded %d, %v", n, known)
+				}
+			}
+		})
 	}
 }

@@ -92,6 +92,17 @@ func checkItems(b *build, rows []row, size int) bool {
 	return true
 }
 
+// tokensOf returns the tokens of a batch of prompts; 0: those of one are unknown.
+func tokensOf(rows []row) (n int) {
+	for i := range rows {
+		if rows[i].tokens == 0 {
+			return 0
+		}
+		n += rows[i].tokens
+	}
+	return n
+}
+
 // joinRows makes one request of the rows of a batch.
 func joinRows(b *build, rows []row) (req backends.Request, err error) {
 	first := &rows[0]
@@ -111,6 +122,7 @@ func joinRows(b *build, rows []row) (req backends.Request, err error) {
 		for _, r := range rows {
 			req.Rows, req.Vary = append(req.Rows, r.members), r.vary
 		}
+		req.Tokens = tokensOf(rows)
 		req.Expect = expectation(b.request.Expect, nil)
 		return req, nil
 	}

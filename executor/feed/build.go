@@ -34,6 +34,7 @@ type row struct {
 	members []backends.Member // of a row of text
 	body    []byte            // a whole request; nil: it is made of inputs or members
 	vary    *backends.Vary    // marks in members; nil: there are none
+	tokens  int               // of a written prompt, by the target's tokenizer; 0: unknown
 	values  []backends.Field  // expected in the reply to a whole request
 }
 

@@ -164,6 +164,9 @@ func (w *promptWriter) row(rng *rand.Rand, number uint64, name string, first boo
 		w.fail(w.plan.Pos, "generate", "%s: %s", name, err)
 	}
 	r.members = append(r.members, media...)
+	if w.sig.Count != nil && len(media) == 0 && (first || w.alone) { // a later turn has those before it
+		r.tokens = w.maker.Count(w.head(text, first))
+	}
 	if output >= 0 {
 		r.members = append(r.members, backends.Member{Name: "output_tokens", Value: fmt.Append(nil, max(output, 1))})
 		if exact, known := exactOutputs[w.plan.ExactOutput]; known {
@@ -174,6 +177,14 @@ func (w *promptWriter) row(rng *rand.Rand, number uint64, name string, first boo
 		r.vary = w.openings.Vary(w.seed)
 	}
 	return r
+}
+
+// head returns the text of a row with the system prompt, if the row has it.
+func (w *promptWriter) head(text piece, first bool) string {
+	if !first && w.at != "messages" {
+		return text.plain
+	}
+	return join(w.system.plain, text.plain)
 }
 
 // front draws what is ahead of the text of a first prompt, and the kind of the opening of the text itself.
@@ -226,7 +237,7 @@ func (w *promptWriter) members(text string, first bool) []backends.Member {
 	switch {
 	case w.system.marked == "" || !first && w.at != "messages":
 		return []backends.Member{member("prompt", text)}
-	case slices.Contains([]string{"completions", "embeddings"}, w.at):
+	case slices.Contains([]string{"completions", "embeddings", "tensorrtllm", "vllm", "generate"}, w.at):
 		return []backends.Member{member("prompt", join(w.system.marked, text))}
 	case w.at == "messages":
 		return []backends.Member{member("prompt", text), member("system", w.system.marked)}

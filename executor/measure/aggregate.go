@@ -61,6 +61,7 @@ type Counts struct {
 	// from the first token to the last, ns.
 	// InOneEvent counts those whose text came in one event although it has several tokens.
 	FromUsage, FromEvents     int64
+	FromPrompts               int64 // answered, and InputTokens is that of the prompt as it was written
 	InOneEvent                int64
 	UsedTokens, VisibleTokens int64
 	DecodeTokens, DecodeTime  int64
@@ -131,6 +132,7 @@ type finished struct {
 	side           side        // set in which it is counted
 	visible        int64       // see visibleTokens
 	mayTimeOut     bool        // it was answered, and on time may have taken longer than the timeout
+	written        bool        // its input tokens are those of the prompt as it was written
 	gaps           *stats.Dist // times between its responses; nil: they are in Events and partial
 }
 
@@ -301,7 +303,7 @@ func (a *Aggregate) sums() []*int64 {
 		&a.DroppedLate, &a.DroppedMore, &a.DroppedStop, &a.Offered,
 		&a.Completed, &a.GoodCompleted, &a.EndedSequences, &a.Items, &a.Unsized, &a.Responses,
 		&a.BytesSent, &a.BytesReceived, &a.InputTokens, &a.OutputTokens, &a.NoInput, &a.NoOutput,
-		&a.FromUsage, &a.FromEvents, &a.InOneEvent, &a.UsedTokens, &a.VisibleTokens, &a.DecodeTokens, &a.DecodeTime,
+		&a.FromUsage, &a.FromEvents, &a.FromPrompts, &a.InOneEvent, &a.UsedTokens, &a.VisibleTokens, &a.DecodeTokens, &a.DecodeTime,
 		&a.CachedTokens, &a.CachedOf,
 	}
 }

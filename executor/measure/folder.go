@@ -30,6 +30,8 @@ type Config struct {
 	Settled func() int64
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
 	Tokens  bool // replies may be generated text
+	// Prompt returns the tokens of a request, which count where its answer has no usage; 0: unknown. nil: all are.
+	Prompt func(entry uint16, row uint32) int
 	// Timeout is the shortest timeout of a request, ns; 0: none.
 	Timeout int64
 	// Client knows when this client was late or stood still, and Log is the player's in it; both nil:
@@ -200,6 +202,7 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 		f.partials.recycle(f.partials.take(s))
 		return
 	}
+	written := f.countPrompt(s)
 	f.writeSink(s)
 	ended := s.LastByte
 	if ended == 0 {
@@ -215,7 +218,7 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	x := finished{
 		Sample: s, due: s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end,
 		completed: ended >= start && ended < end, dueAt: s.Due - start, ended: ended, endedAt: ended - start,
-		partial: f.partials.take(s), delay: f.delayOf(s, ended),
+		partial: f.partials.take(s), delay: f.delayOf(s, ended), written: written,
 	}
 	if s.FirstToken != 0 {
 		x.visible = x.visibleTokens()
@@ -248,6 +251,21 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 		f.postpone(&x)
 	}
 	f.partials.recycle(x.partial)
+}
+
+// countPrompt enters the length of a prompt that this client knows, where the server does not count it.
+func (f *Folder) countPrompt(s *backends.Sample) bool {
+	if f.c.Prompt == nil || s.Class != backends.OK {
+		return false
+	}
+	if _, known := s.InputTokens.Get(); known {
+		return false
+	}
+	n := f.c.Prompt(s.Entry, s.Row)
+	if n > 0 {
+		s.InputTokens = backends.CountOf(int64(n))
+	}
+	return n > 0
 }
 
 // aggregateAt returns the node's aggregate for due times and completions at t, in ns since hold

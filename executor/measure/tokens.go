@@ -99,6 +99,9 @@ func (a *Aggregate) countTokens(x *finished) {
 	case streamed:
 		a.FromEvents++
 	}
+	if x.written {
+		a.FromPrompts++
+	}
 	cached, ok := s.CachedTokens.Get()
 	if prompt, known := s.InputTokens.Get(); ok && known {
 		a.CachedTokens += cached
@@ -136,8 +139,17 @@ func (a *Aggregate) TokenSource(row *metric.Row) string {
 		case a.FromUsage > 0:
 			return "usage"
 		}
-	case metric.TokensInput, "tokens.cached", "tokens.reasoning", "tokens.input.rate",
-		metric.TokensCachedShare:
+	case metric.TokensInput, "tokens.input.rate":
+		known := a.dists[distOf(metric.TokensInput, a.Closed)].N()
+		switch {
+		case a.FromPrompts == 0 && known > 0:
+			return "usage"
+		case a.FromPrompts > 0 && known > a.FromPrompts:
+			return "usage and prompts"
+		case a.FromPrompts > 0:
+			return "prompts"
+		}
+	case "tokens.cached", "tokens.reasoning", metric.TokensCachedShare:
 		if d := a.Dist(row); d == nil && a.FromUsage > 0 || d != nil && d.N() > 0 {
 			return "usage"
 		}

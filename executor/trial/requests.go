@@ -60,6 +60,7 @@ type Entry struct {
 	Rows    int                // of its data
 	Delays  []int64            // that the rows ask for, as feed.Built has them
 	Built   []backends.Request // what the calls were made of, where samples are kept
+	Prompts []int              // tokens of requests, by the target's tokenizer, 0: unknown; nil: of all
 	Streams [][]int            // the sequences that the data makes, as indexes of calls; nil: none
 	IDs     *feed.IDs          // of its sequences; nil: it has none
 	Lengths string             // why answers have not the exact lengths that requests ask for; "": they may

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -54,6 +55,20 @@ func newRecorder(s *session) Recorder {
 // sent returns the tensors of a request.
 func (in *Requests) sent(entry uint16, row uint32) []backends.Tensor {
 	return in.Entries[entry].Built[row].Inputs
+}
+
+// promptTokens returns the tokens of requests; nil: none is known.
+func (in *Requests) promptTokens() func(entry uint16, row uint32) int {
+	known := func(e *Entry) bool { return e.Prompts != nil }
+	if !slices.ContainsFunc(in.Entries, known) {
+		return nil
+	}
+	return func(entry uint16, row uint32) int {
+		if int(entry) >= len(in.Entries) || int(row) >= len(in.Entries[entry].Prompts) {
+			return 0
+		}
+		return in.Entries[entry].Prompts[row]
+	}
 }
 
 // body returns the body of a request that is another than that of its row: a turn that holds those before it

@@ -73,7 +73,7 @@ func folderConfig(r *running, rings *measure.Rings, cut cutting, late *delay.Log
 		Breakdown: r.in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
 		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Length: r.plan.Length, Slice: cut.slice,
 		Windows: cut.windows, Closed: !r.plan.Open, Tokens: r.in.Node.Generates(),
-		Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
+		Prompt: r.in.Requests.promptTokens(), Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
 	}
 }
 

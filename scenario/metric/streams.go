@@ -194,7 +194,8 @@ func tokens() []Row {
 		{
 			Name: "tokens.input", Dim: Count, From: Sample, Needs: tokenCounts,
 			Aliases: []string{"input_sequence_length", "Input Sequence Length", "isl"},
-			Help:    "Tokens of a request's prompt, as the server counts them.",
+			Help: "Tokens of a request's prompt, as the server counts them; where it does not, those of a prompt that the " +
+				"plan's `prompts` wrote by the target's `tokenizer`.",
 		},
 		{
 			Name: TokensOutput, Dim: Count, From: Sample,

@@ -260,6 +260,11 @@ func joinProfile(r *Run, path string) {
 		return
 	}
 	r.take(runs[0])
+	r.equalInputs()
+}
+
+// equalInputs enters the length of inputs that requests lack, if all are equal.
+func (r *Run) equalInputs() {
 	shortest, _ := r.Stat(ISL, "min")
 	longest, ok := r.Stat(ISL, "max")
 	if !ok || shortest != longest {

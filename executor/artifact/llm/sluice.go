@@ -175,6 +175,10 @@ func resultRuns(stored *result.Result, dir string) ([]*Run, error) {
 			r.setGoodput()
 			r.take(x)
 			r.Failed = whole(total(n, metric.ErrorsCount))
+			if _, ok := r.Stats[ISL]; !ok { // of tensors the lengths are in the result alone
+				r.statsOf(n, ISL, metric.TokensInput, "tokens", 1)
+				r.equalInputs()
+			}
 		} else {
 			r.fromMetrics(n)
 		}
@@ -215,24 +219,7 @@ func (r *Run) fromMetrics(n *result.Node) {
 		{OSL, metric.TokensOutput, "tokens", 1},
 		{ISL, metric.TokensInput, "tokens", 1},
 	} {
-		m := n.Metrics[x.name]
-		s := Stats{x.unit, make(map[string]float64)}
-		for name, stat := range map[string]metric.Stat{
-			"avg": {Kind: metric.Mean}, "min": {Kind: metric.Min}, "max": {Kind: metric.Max},
-			"std": {Kind: metric.Std},
-		} {
-			if v, ok := m.Stat(stat); ok {
-				s.Values[name] = v * x.scale
-			}
-		}
-		for name, p := range percents() {
-			if v, ok := m.Stat(metric.Stat{Kind: metric.Percentile, P: p}); ok {
-				s.Values[name] = v * x.scale
-			}
-		}
-		if len(s.Values) > 0 {
-			r.setStats(x.tag, s)
-		}
+		r.statsOf(n, x.tag, x.name, x.unit, x.scale)
 	}
 	for _, x := range []struct{ tag, name, unit string }{
 		{RequestRate, metric.RequestsRate, "requests/sec"},
@@ -245,6 +232,28 @@ func (r *Run) fromMetrics(n *result.Node) {
 	}
 	r.Notes = append(r.Notes, "its times run from when requests were due; single requests need `output.samples: jsonl`, or "+
 		"`aiperf` or, of nodes of different load, `profile_export` in `output.formats`")
+}
+
+// statsOf enters the statistics of a metric of the node.
+func (r *Run) statsOf(n *result.Node, tag, name, unit string, scale float64) {
+	m := n.Metrics[name]
+	s := Stats{unit, make(map[string]float64)}
+	for name, stat := range map[string]metric.Stat{
+		"avg": {Kind: metric.Mean}, "min": {Kind: metric.Min}, "max": {Kind: metric.Max},
+		"std": {Kind: metric.Std},
+	} {
+		if v, ok := m.Stat(stat); ok {
+			s.Values[name] = v * scale
+		}
+	}
+	for name, p := range percents() {
+		if v, ok := m.Stat(metric.Stat{Kind: metric.Percentile, P: p}); ok {
+			s.Values[name] = v * scale
+		}
+	}
+	if len(s.Values) > 0 {
+		r.setStats(tag, s)
+	}
 }
 
 func (r *Run) setStats(tag string, s Stats) {
