@@ -37,7 +37,7 @@ func (c *genai) swept() {
 		return
 	}
 	if c.analyze {
-		c.notes = append(c.notes, note{"analyze", "all points have one folder, the names of whose files begin with the point's; " +
+		c.notes = append(c.notes, note{"analyze", "all points have one folder, where the files of all but the first begin with the point's name; " +
 			"there is no analyze_export_genai_perf.csv: stages.csv has a row for each point"})
 	}
 	if len(c.axes) == 0 {
