@@ -80,18 +80,23 @@ assert: [stage("s").best > 100]`, 0,
 	}
 }
 
-// TestBestRepeated: with repeats the differences to the others are judged together.
-func TestBestRepeated(t *testing.T) {
-	t.Parallel()
-	s := serve(t, builtin.Config{})
+// playBest ranks the nodes of a stage that keeps matrix.live requests in flight, four repeats each.
+func playBest(t *testing.T, matrix string) (*result.Result, *result.Best) {
+	t.Helper()
 	r := play(t, `
 version: 1
 `+noLimits+`
 target: {backend: triton, url: URL, model: slow4}
 stages:
-  - {id: s, matrix: {live: [1, 4], again: [1, 2]}, load: {concurrency: "${matrix.live}"}, for: 10 requests, repeat: 4, best: {max: throughput}}
-`, s.HTTPURL(), Env{})
-	b := r.BestOf("s")
+  - {id: s, load: {concurrency: "${matrix.live}"}, repeat: 4, best: {max: throughput}, matrix: `+matrix+`}
+`, serve(t, builtin.Config{}).HTTPURL(), Env{})
+	return r, r.BestOf("s")
+}
+
+// TestBestRepeated: with repeats the differences to the others are judged together.
+func TestBestRepeated(t *testing.T) {
+	t.Parallel()
+	r, b := playBest(t, "{live: [1, 4], again: [1, 2]}, for: 10 requests")
 	if b == nil || b.Separated == nil || len(b.Ranking) != 4 {
 		t.Fatalf("exit %d: %s; %+v", r.ExitCode, r.Reason, b)
 	}
@@ -112,15 +117,7 @@ stages:
 // beyond chance.
 func TestBestSeparated(t *testing.T) {
 	t.Parallel()
-	s := serve(t, builtin.Config{})
-	r := play(t, `
-version: 1
-`+noLimits+`
-target: {backend: triton, url: URL, model: slow4}
-stages:
-  - {id: s, matrix: {live: [1, 4]}, load: {concurrency: "${matrix.live}"}, for: 40 requests, repeat: 4, best: {max: throughput}}
-`, s.HTTPURL(), Env{})
-	b := r.BestOf("s")
+	r, b := playBest(t, "{live: [1, 4]}, for: 40 requests")
 	if b == nil || b.Node != "s[live=4]" || b.Separated == nil || !*b.Separated || len(b.Tied) > 0 || len(b.Ranking) != 2 {
 		t.Fatalf("exit %d: %s; %+v", r.ExitCode, r.Reason, b)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// TestUnknownModelOverGRPC: a model that the server does not know is told at once, whatever code the server has
+// TestUnknownModelOverGRPC: the wait for a model that the server does not know ends at once, whatever code the server has
 // for it, in its own words. A model that is in the server's index may still become ready.
 func TestUnknownModelOverGRPC(t *testing.T) {
 	const index = "\x0a\x11\x0a\x05ident\x12\x011\x1a\x05READY" // name 1, version 2, state 3

@@ -166,7 +166,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestUnknownVersion: a version or a label that a model does not have is told at once, with the versions that it
+// TestUnknownVersion: a version or a label that a model does not have is an error at once, with the versions that it
 // has, over gRPC and REST.
 func TestUnknownVersion(t *testing.T) {
 	url := embedded(t).URL

@@ -29,7 +29,7 @@ func startServer(t *testing.T, c builtin.Config) *builtin.Server {
 }
 
 // playLines runs play with the command lines of a file of convertData that fit the embedded server: those with the word
-// run in the column before the line, every so many of them. The words in front of it are the line's name and, of a file
+// run in the column before the line, each n-th of them. The words in front of it are the line's name and, of a file
 // for several tools, its tool. It returns the number of such lines.
 func playLines(t *testing.T, file string, every int, play func(t *testing.T, tool string, args []string)) (fitting int) {
 	t.Helper()

@@ -79,7 +79,7 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%s: %s %s\nwant %s", name, text, why, c.want)
 		}
 	}
-	// A node one of whose repeats has no value is told from none, and the others still are.
+	// A node one of whose repeats has no value has no difference, and the others still have theirs.
 	gap := played("gap", 90, 94, 88, 92)
 	gap.Repeats[2].Metrics["throughput"].Value = nil
 	others := []Measured{{gap, p}, {played("other", 90, 94, 88, 92), p}}

@@ -90,7 +90,7 @@ var replies = []struct{ name, says, want string }{
 		"status after a message", good + "|'x|= grpc-status=13 grpc-message=late",
 		`keep 13 status "Internal: late" ""`,
 	},
-	{ // MLServer's words; the limit of this client is told apart, above
+	{ // MLServer's words; the limit of this client has its own case, above
 		"the server's limit of messages", "200 application/grpc grpc-status=8 grpc-message=SERVER%3A%20Received%20message%20larger%20than%20max%20%288000046%20vs.%204194304%29!",
 		`keep 8 status "ResourceExhausted (server side): SERVER: Received message larger than max (8000046 vs. 4194304)" ""`,
 	},

@@ -32,7 +32,7 @@ type visit struct {
 
 // book holds all visits.
 type book struct {
-	origin time.Time // of a clock that nobody sets
+	origin time.Time // monotonic
 	guard  sync.Mutex
 	visits []visit
 }
