@@ -225,6 +225,13 @@ type (
 		// reuses the memory of prev, unless Prepare made that: nothing else may continue prev.
 		Continue(prev, next *Call, reply *Sample) (*Call, error)
 	}
+	// Texter reads what a model generated out of an answer that was kept in Sample.Text (Call.KeepAnswer), to
+	// count its tokens.
+	Texter interface {
+		// Texts returns the texts of each choice: reasoning and answer, and names and arguments of tool calls.
+		// False: not all of it was kept, or it cannot be read. It is safe for concurrent use.
+		Texts(reply *Sample) ([]string, bool)
+	}
 	// Observer reads the server's own counters of a model ("" is the target's own) or of one version
 	// of it ("": all, or the target's): cumulative values of Kind.Series, at a time of the run's
 	// clock.

@@ -75,7 +75,7 @@ type Call struct {
 	Items    uint32 // inferences in it (batch), for throughput; 0: unknown, of a whole body
 	Entry    uint16 // index in the stage's mix; 0 without one. The executor sets it before lanes see the call
 	Stateful bool   // part of a sequence: never resent
-	// KeepAnswer: the lane keeps the answer in Sample.Text, in a form that Continuer reads; or the whole
+	// KeepAnswer: the lane keeps the answer in Sample.Text, in a form that Continuer and Texter read; or the whole
 	// replies, with Target.KeepReplies. The executor sets it before lanes see the call.
 	KeepAnswer bool
 	// MaxReply bounds the content of a reply in bytes, compressed and decoded; 0: ReplyLimit.

@@ -115,6 +115,11 @@ func TestAbilities(t *testing.T) {
 				"prompts, request bodies, trace settings, model control, model configurations, composing models",
 		},
 		{
+			kind: "triton", url: "http://h", endpoint: "generate", tokenizer: "t.json",
+			want: "unary, metadata, server statistics, tensors, expected outputs, token counts, prompts, request bodies, " +
+				"trace settings, model control, model configurations, composing models",
+		},
+		{
 			kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json",
 			want: "unary, metadata, server statistics, streaming, bidirectional stream, token events, token counts, " +
 				"prompts, request bodies, trace settings, model control, model configurations, composing models",

@@ -1,24 +1,30 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// An answer is kept in Sample.Text, for the next turn of its conversation, as frames:
+// An answer is kept in Sample.Text, for the next turn of its conversation and to count its tokens, as frames:
 //
-//	frame   := tag, number of its tool call (modulo 256), length of value (4 bytes, little-endian), value
-//	tag     value
+//	frame   := tag, number (modulo 256), length of value (4 bytes, little-endian), value
+//	tag     value                                                   number
 //	'c'     a part of the text: the inside of a JSON string
-//	'i'     identifier of a tool call: the same
-//	'n'     name of its function: the same
-//	'a'     a part of its arguments: the same
-//	'o'     all of its arguments: a JSON object
+//	'r'     a part of the reasoning: the same
+//	'i'     identifier of a tool call: the same                     of the call
+//	'n'     name of its function: the same                          of the call
+//	'a'     a part of its arguments: the same                       of the call
+//	'o'     all of its arguments: a JSON object                     of the call
+//	'k'     what belongs to none of these: the same, of another     of the choice
+//	        choice than the first, or a refusal
 //
-// Reasoning is left out: servers do not take it back.
+// The next turn is made without reasoning, which servers do not take back, and without 'k'.
 const (
 	tagText      = 'c'
+	tagReasoning = 'r'
+	tagOther     = 'k'
 	tagID        = 'i'
 	tagName      = 'n'
 	tagArguments = 'a'
@@ -49,13 +55,34 @@ func appendAnswer(dst, text []byte) []byte {
 }
 
 // put appends a frame, unless its value is empty.
-func (r *answerReader) put(tag byte, call int64, value []byte) {
-	if len(value) == 0 {
-		return
+func (r *answerReader) put(tag byte, number int64, value []byte) {
+	if len(value) > 0 {
+		r.dst = appendFrame(r.dst, tag, byte(number), value)
 	}
-	r.dst = append(r.dst, tag, byte(call))
-	r.dst = binary.LittleEndian.AppendUint32(r.dst, uint32(len(value)))
-	r.dst = append(r.dst, value...)
+}
+
+func appendFrame(dst []byte, tag, number byte, value []byte) []byte {
+	dst = append(dst, tag, number)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(value)))
+	return append(dst, value...)
+}
+
+// frame cuts the first frame off a list that is not empty.
+func frame(list []byte) (tag, number byte, value, rest []byte) {
+	end := frameHead + int(binary.LittleEndian.Uint32(list[2:]))
+	return list[0], list[1], list[frameHead:end], list[end:]
+}
+
+// mark changes the frames from from on: their tag and number where these are not 0.
+func (r *answerReader) mark(from int, tag, number byte) {
+	for at := from; at < len(r.dst); at += frameHead + int(binary.LittleEndian.Uint32(r.dst[at+2:])) {
+		if tag != 0 {
+			r.dst[at] = tag
+		}
+		if number != 0 {
+			r.dst[at+1] = number
+		}
+	}
 }
 
 // raw reads a value and returns the inside of a string, nil for any other.
@@ -81,9 +108,7 @@ func (r *answerReader) top() {
 			kind = r.raw()
 		case "index", "output_index":
 			index = r.Dimension()
-			for at := block; at < len(r.dst); at += frameHead + int(binary.LittleEndian.Uint32(r.dst[at+2:])) {
-				r.dst[at+1] = byte(index)
-			}
+			r.mark(block, 0, byte(index))
 		case "delta":
 			if r.Peek() == '"' {
 				delta = r.raw()
@@ -108,15 +133,22 @@ func (r *answerReader) top() {
 		r.dst = withoutText(r.dst, item)
 	case string(kind) == "response.output_text.delta":
 		r.put(tagText, 0, delta)
+	case string(kind) == "response.refusal.delta":
+		r.put(tagOther, 0, delta)
+	case bytes.HasPrefix(kind, ofReasoning) && bytes.HasSuffix(kind, ofDelta):
+		r.put(tagReasoning, 0, delta)
 	}
 }
 
-// withoutText removes the frames of text from from on.
+// ofReasoning begins the types of events of the responses endpoint that hold reasoning.
+var ofReasoning = []byte("response.reasoning_")
+
+// withoutText removes the frames of text and reasoning from from on.
 func withoutText(list []byte, from int) []byte {
 	kept := list[:from]
 	for at := from; at < len(list); {
 		end := at + frameHead + int(binary.LittleEndian.Uint32(list[at+2:]))
-		if list[at] != tagText {
+		if tag := list[at]; tag != tagText && tag != tagReasoning && tag != tagOther {
 			kept = append(kept, list[at:end]...)
 		}
 		at = end
@@ -124,7 +156,7 @@ func withoutText(list []byte, from int) []byte {
 	return kept
 }
 
-// choice reads an element of "choices". Only the first choice is the answer.
+// choice reads an element of "choices". Only the first choice is the answer that a conversation goes on with.
 func (r *answerReader) choice() {
 	start, index := len(r.dst), int64(0)
 	for r.Enter('{'); r.More('}'); {
@@ -133,12 +165,14 @@ func (r *answerReader) choice() {
 			index = r.Dimension()
 		case "delta", "message":
 			r.message()
+		case "text":
+			r.put(tagText, 0, r.raw())
 		default:
 			r.Skip()
 		}
 	}
 	if index != 0 {
-		r.dst = r.dst[:start]
+		r.mark(start, tagOther, byte(index))
 	}
 }
 
@@ -148,16 +182,34 @@ func (r *answerReader) message() {
 		r.Skip()
 		return
 	}
+	var thought []byte // servers send it under two names at once
+	details := -1      // or in parts, where these frames begin and end
+	end := 0
 	for r.Enter('{'); r.More('}'); {
 		switch string(r.Key()) {
 		case "content":
 			r.blocks()
 		case "tool_calls":
 			r.list(r.call)
+		case "reasoning_content", "reasoning":
+			if text := r.raw(); len(text) > 0 {
+				thought = text
+			}
+		case "reasoning_details":
+			details = len(r.dst)
+			r.blocks()
+			r.mark(details, tagReasoning, 0)
+			end = len(r.dst)
+		case "refusal":
+			r.put(tagOther, 0, r.raw())
 		default:
 			r.Skip()
 		}
 	}
+	if len(thought) > 0 && details >= 0 {
+		r.dst = append(r.dst[:details], r.dst[end:]...)
+	}
+	r.put(tagReasoning, 0, thought)
 }
 
 // call reads a tool call, or a part of one; at is its place in the list, where it has no index.
@@ -188,9 +240,7 @@ func (r *answerReader) call(at int64) {
 			r.Skip()
 		}
 	}
-	for ; start < len(r.dst); start += frameHead + int(binary.LittleEndian.Uint32(r.dst[start+2:])) {
-		r.dst[start+1] = byte(index)
-	}
+	r.mark(start, 0, byte(index))
 }
 
 // blocks reads a content: a string, or a list of blocks.
@@ -213,13 +263,21 @@ func (r *answerReader) block(index int64) {
 		return
 	}
 	var kind, text, id, callID, name, arguments, input, partial []byte
-	start := len(r.dst)
+	start, summary, end := len(r.dst), -1, 0
 	for r.Enter('{'); r.More('}'); {
 		switch string(r.Key()) {
 		case "type":
 			kind = r.raw()
-		case "text":
+		case "text", "thinking", "refusal":
 			text = r.raw()
+		case "summary":
+			if r.Peek() == '"' {
+				text = r.raw()
+				continue
+			}
+			summary = len(r.dst)
+			r.blocks()
+			end = len(r.dst)
 		case "id":
 			id = r.raw()
 		case "call_id":
@@ -243,6 +301,8 @@ func (r *answerReader) block(index int64) {
 	case "text", "output_text", "text_delta", "":
 		r.put(tagText, 0, text)
 	case "message":
+	case "refusal":
+		r.put(tagOther, 0, text)
 	case "tool_use":
 		r.put(tagID, index, id)
 		r.put(tagName, index, name)
@@ -255,8 +315,16 @@ func (r *answerReader) block(index int64) {
 		r.put(tagID, index, callID)
 		r.put(tagName, index, name)
 		r.put(tagArguments, index, arguments)
-	default: // reasoning and others
-		r.dst = r.dst[:start]
+	default:
+		if !isReasoning(kind) {
+			r.dst = r.dst[:start]
+			return
+		}
+		if summary >= 0 && end-summary < len(r.dst)-start { // it has the reasoning itself
+			r.dst = append(r.dst[:summary], r.dst[end:]...)
+		}
+		r.put(tagReasoning, 0, text)
+		r.mark(start, tagReasoning, 0)
 	}
 }
 

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,7 +93,7 @@ func (c *conn) Continue(prev, next *backends.Call, reply *backends.Sample) (*bac
 			return nil, err
 		}
 	}
-	if len(reply.Text) == 1 && reply.Text[0] == tagTooLong {
+	if _, ok := c.frames(reply); !ok {
 		return nil, fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
 	}
 	a := c.answer(reply)
@@ -126,21 +125,16 @@ type toolCall struct{ id, name, arguments, object []byte }
 
 // answer reads the answer that a sample keeps.
 func (c *conn) answer(reply *backends.Sample) (a answer) {
-	list := reply.Text
-	if c.target.KeepReplies {
-		list = nil
-		for _, r := range reply.Replies() {
-			list = appendAnswer(list, bytes.TrimSpace(bytes.TrimPrefix(r, eventStart)))
-		}
-	}
+	list, _ := c.frames(reply)
 	numbers := map[byte]int{}
 	for len(list) >= frameHead {
-		tag, number := list[0], list[1]
-		n := frameHead + int(binary.LittleEndian.Uint32(list[2:]))
-		value := list[frameHead:n]
-		list = list[n:]
-		if tag == tagText {
+		var tag, number byte
+		var value []byte
+		switch tag, number, value, list = frame(list); tag {
+		case tagText:
 			a.text = append(a.text, value...)
+			continue
+		case tagReasoning, tagOther:
 			continue
 		}
 		at, known := numbers[number]
@@ -160,6 +154,52 @@ func (c *conn) answer(reply *backends.Sample) (a answer) {
 		}
 	}
 	return a
+}
+
+// frames returns the frames of the answer that a sample keeps; false: it was too long.
+func (c *conn) frames(reply *backends.Sample) (list []byte, ok bool) {
+	if !c.target.KeepReplies {
+		return reply.Text, len(reply.Text) != 1 || reply.Text[0] != tagTooLong
+	}
+	ok = true
+	for _, r := range reply.Replies() {
+		ok = ok && len(r) > 0
+		list = appendAnswer(list, bytes.TrimSpace(bytes.TrimPrefix(r, eventStart)))
+	}
+	return list, ok
+}
+
+// Texts implements backends.Texter.
+func (c *conn) Texts(reply *backends.Sample) (texts []string, ok bool) {
+	list, ok := c.frames(reply)
+	raw := map[[2]byte][]byte{} // by tag and number
+	var order [][2]byte
+	for len(list) >= frameHead {
+		var key [2]byte
+		var value []byte
+		switch key[0], key[1], value, list = frame(list); key[0] {
+		case tagID: // the server makes it
+			continue
+		case tagText, tagReasoning:
+			key[1] = 0
+		}
+		if _, known := raw[key]; !known {
+			order = append(order, key)
+		}
+		raw[key] = append(raw[key], value...)
+	}
+	for _, key := range order {
+		text := raw[key]
+		if key[0] != tagObject {
+			plain, whole := jsonscan.Unescape(text)
+			if !whole {
+				return nil, false
+			}
+			text = plain
+		}
+		texts = append(texts, string(text))
+	}
+	return texts, ok
 }
 
 // encode returns the messages that repeat the answer to the server, with commas between them.

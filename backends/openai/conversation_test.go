@@ -208,6 +208,7 @@ func FuzzAnswer(f *testing.F) {
 	first, second := prepared(f, c, "prompt", `"q"`), prepared(f, c, "prompt", `"r"`)
 	f.Fuzz(func(t *testing.T, event []byte) {
 		s := &backends.Sample{Text: appendAnswer(appendAnswer(nil, event), event)}
+		c.Texts(s)
 		call, err := c.Continue(first, second, s)
 		if err != nil {
 			return

@@ -143,13 +143,6 @@ func (j *judge) take(at int64, s *backends.Sample) {
 		j.ended = true
 		return
 	}
-	if j.answer {
-		s.Text = appendAnswer(s.Text, text)
-		if len(s.Text) > maxAnswer { // endless
-			s.Text, j.answer = s.Text[:0], false
-			s.Text = append(s.Text, tagTooLong)
-		}
-	}
 	p := &j.parser
 	switch ok := p.read(text, j.events.Event); {
 	case p.failed:
@@ -158,6 +151,13 @@ func (j *judge) take(at int64, s *backends.Sample) {
 	case !ok:
 		j.fail(s, backends.Decode, "an event of the stream is no JSON: ", text)
 		return
+	}
+	if j.answer {
+		s.Text = p.appendAnswer(s.Text, text)
+		if len(s.Text) > maxAnswer { // endless
+			s.Text, j.answer = s.Text[:0], false
+			s.Text = append(s.Text, tagTooLong)
+		}
 	}
 	p.usage.apply(s)
 	j.seen, j.finished = j.seen|p.seen, j.finished|p.finished

@@ -29,6 +29,7 @@ type parser struct {
 	report bool // the event has a message that is a text, as errors have it; an answer's is an object
 
 	last       pattern // an event that was read: most others differ in their content only
+	fitted     bool    // the latest event is one of its kind
 	strings    int     // of content
 	start, end int     // of the last of them
 }
@@ -48,9 +49,12 @@ type event struct {
 // read reads an event; kind is the type that the stream itself gives it. It reports whether text is
 // JSON of a shape that can be read.
 func (p *parser) read(text, kind []byte) bool {
-	if len(kind) == 0 && p.last.fits(text) {
-		p.event = p.last.event
-		return true
+	p.fitted = false
+	if len(kind) == 0 {
+		if end, ok := p.last.fits(text); ok {
+			p.event, p.start, p.end, p.fitted = p.last.event, p.last.start, end, true
+			return true
+		}
 	}
 	p.Scanner, p.depth, p.inCall, p.report, p.strings = jsonscan.Lenient(text), 0, false, false, 0
 	p.event = event{results: -1, usage: noUsage}
@@ -61,6 +65,7 @@ func (p *parser) read(text, kind []byte) bool {
 	ok := p.readObject(kind)
 	if ok && p.strings == 1 && len(p.kind) == 0 {
 		p.last.set(text, p.start, p.end, p.event)
+		p.fitted = len(p.last.text) > 0
 	}
 	return ok
 }

@@ -6,11 +6,20 @@ import (
 	"testing"
 )
 
-// readBoth reads an event with a parser that has read another, and with one that has read none.
+// readBoth reads an event, and what is kept of its answer, with a parser that has read another, and with one that
+// has read none.
 func readBoth(before, text []byte) (after, fresh string) {
 	var p, q parser
-	p.read(before, nil)
-	return fmt.Sprint(p.read(text, nil), p.event), fmt.Sprint(q.read(text, nil), q.event)
+	if p.read(before, nil) {
+		p.appendAnswer(nil, before)
+	}
+	read := func(p *parser) string {
+		if !p.read(text, nil) {
+			return fmt.Sprint(p.event)
+		}
+		return fmt.Sprintf("%v %q", p.event, p.appendAnswer(nil, text))
+	}
+	return read(&p), read(&q)
 }
 
 // TestPattern: what an event is does not depend on the ones before it, whether its content is the only
@@ -40,8 +49,12 @@ func TestPattern(t *testing.T) {
 	}
 	var p parser
 	for _, hit := range []bool{false, true} {
-		if text := []byte(events[0]); p.last.fits(text) != hit || !p.read(text, nil) {
+		text := []byte(events[0])
+		if _, known := p.last.fits(text); known != hit || !p.read(text, nil) {
 			t.Errorf("%s is known: %t", text, !hit)
+		}
+		if p.appendAnswer(nil, text); p.last.tag != tagText {
+			t.Errorf("the frame of %s is not known", text)
 		}
 	}
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// Inputs of Triton's backends for TensorRT-LLM and vLLM.
+// Inputs of Triton's backends for TensorRT-LLM and vLLM, and their output.
 const (
-	textInput = "text_input"
-	maxTokens = "max_tokens"
-	excludes  = "exclude_input_in_output"
-	sampling  = "sampling_parameters" // of vLLM: a JSON object as text
-	streams   = "stream"
+	textInput  = "text_input"
+	textOutput = "text_output"
+	maxTokens  = "max_tokens"
+	excludes   = "exclude_input_in_output"
+	sampling   = "sampling_parameters" // of vLLM: a JSON object as text
+	streams    = "stream"
 )
 
 // noLimit is the limit of output tokens of a row that has none, for TensorRT-LLM, which requires one.
@@ -89,6 +90,52 @@ func (c *conn) TextInputs(r backends.Request) ([]backends.Tensor, error) {
 		m.set(x.Name, x.Value)
 	}
 	return m.tensors()
+}
+
+// Texts implements backends.Texter: replies that hold parts of a text are joined. The text is the output
+// text_output, or all outputs of strings where there is none of that name.
+func (c *conn) Texts(reply *backends.Sample) (texts []string, ok bool) {
+	var named, all []string // by element of the outputs
+	for _, r := range reply.Replies() {
+		outputs, err := c.Outputs(r)
+		if err != nil || len(r) == 0 {
+			return nil, false
+		}
+		at := 0
+		for _, t := range outputs {
+			if t.Type != tensor.Bytes {
+				continue
+			}
+			list := stringsIn(t.Data)
+			all = appendTexts(all, at, list)
+			if at += len(list); t.Name == textOutput {
+				named = appendTexts(named, 0, list)
+			}
+		}
+	}
+	if named == nil {
+		named = all
+	}
+	return named, named != nil
+}
+
+// stringsIn returns the elements of the raw form of BYTES.
+func stringsIn(data []byte) (list []string) {
+	for element, rest, ok := tensor.CutElement(data); ok; element, rest, ok = tensor.CutElement(rest) {
+		list = append(list, string(element))
+	}
+	return list
+}
+
+// appendTexts appends each element of more to the text at its place, from at on.
+func appendTexts(texts []string, at int, more []string) []string {
+	for len(texts) < at+len(more) {
+		texts = append(texts, "")
+	}
+	for i, text := range more {
+		texts[at+i] += text
+	}
+	return texts
 }
 
 // textMaker makes the inputs of a request of text.

@@ -61,7 +61,7 @@ func abilities(t backends.Target) backends.Ability {
 	} else {
 		a |= kserve.Abilities(t)
 	}
-	if t.Endpoint == infer || t.Endpoint == "" {
+	if !generates(&t) {
 		a |= backends.SystemShm | backends.CUDAShm
 	}
 	if t.Streaming {
@@ -70,7 +70,7 @@ func abilities(t backends.Target) backends.Ability {
 			a |= backends.BidiStream
 		}
 	}
-	if t.Endpoint == infer || t.Endpoint == "" {
+	if !generates(&t) {
 		return a
 	}
 	a |= backends.Prompts
@@ -80,8 +80,14 @@ func abilities(t backends.Target) backends.Ability {
 	if t.Streaming {
 		a |= backends.TokenCounts | backends.TokenEvents
 	}
+	if t.Tokenizer != "" {
+		a |= backends.TokenCounts
+	}
 	return a
 }
+
+// generates reports whether replies of a target are generated text.
+func generates(t *backends.Target) bool { return t.Endpoint != "" && t.Endpoint != infer }
 
 // check checks the target as kserve does, and whether the protocol supports the endpoint.
 func check(t backends.Target) error {
@@ -117,6 +123,7 @@ func (c *conn) Close(ctx context.Context) error {
 }
 
 func open(_ context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
+	t.KeepReplies = t.KeepReplies || t.Tokenizer != "" && generates(&t) // for Texts
 	k, err := kserve.Open(withoutParameters(t), clock)
 	if err != nil {
 		return nil, err
