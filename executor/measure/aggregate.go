@@ -56,11 +56,13 @@ type Counts struct {
 	Coalesced  int64 // OK, with several responses received together
 	OtherIDs   int64 // whose reply has another id
 	Unnamed    int64 // whose reply does not name its model
-	// Of OK requests with text: how many the server counted the tokens of, and how many have their events
-	// for it; the tokens by its usage, and those that were visible; tokens after the first, and the time
-	// from the first token to the last, ns.
+	// Of OK requests with text: how many the server counted the tokens of, how many have the number of the
+	// target's tokenizer for it, and how many that of their events; the tokens by its usage, and those that were
+	// visible; tokens after the first, and the time from the first token to the last, ns.
 	// InOneEvent counts those whose text came in one event although it has several tokens.
 	FromUsage, FromEvents     int64
+	FromTokenizer             int64
+	Tokenized                 Tokenized
 	FromPrompts               int64 // answered, and InputTokens is that of the prompt as it was written
 	InOneEvent                int64
 	UsedTokens, VisibleTokens int64
@@ -129,20 +131,40 @@ type finished struct {
 	good           bool  // for goodput
 	partial        *partialRequest
 	delay          delay.Delay
-	side           side        // set in which it is counted
-	visible        int64       // see visibleTokens
-	mayTimeOut     bool        // it was answered, and on time may have taken longer than the timeout
-	written        bool        // its input tokens are those of the prompt as it was written
-	gaps           *stats.Dist // times between its responses; nil: they are in Events and partial
+	side           side           // set in which it is counted
+	visible        int64          // see visibleTokens
+	mayTimeOut     bool           // it was answered, and on time may have taken longer than the timeout
+	written        bool           // its input tokens are those of the prompt as it was written
+	portion        portion        // of what it adds
+	tokenized      backends.Count // tokens of its text by the tokenizer
+	byTokenizer    bool           // they are its output tokens, as it has no usage
+	gaps           *stats.Dist    // times between its responses; nil: they are in Events and partial
 }
 
 // count adds x to the requests due in the window.
 func (a *Aggregate) count(x *finished) {
+	if x.portion != ofTokens {
+		a.countRequest(x)
+	}
+	if x.portion != withoutTokens {
+		if x.good {
+			a.Good++
+		}
+		a.countTokens(x)
+	}
+	for _, i := range a.kept {
+		if i == responseGap {
+			a.addGaps(x)
+		} else if v, ok := x.value(i); ok {
+			a.dists[i].Add(v)
+		}
+	}
+}
+
+// countRequest adds to count what does not need the tokens of an answer.
+func (a *Aggregate) countRequest(x *finished) {
 	s := x.Sample
 	a.Sent++
-	if x.good {
-		a.Good++
-	}
 	if s.Flags&backends.Coalesced != 0 && s.Class == backends.OK {
 		a.Coalesced++
 	}
@@ -175,20 +197,13 @@ func (a *Aggregate) count(x *finished) {
 	if s.Class.Failed() && len(s.Note) > 0 {
 		a.keepExample(s)
 	}
-	a.countTokens(x)
-	for _, i := range a.kept {
-		if i == responseGap {
-			a.addGaps(x)
-		} else if v, ok := x.value(i); ok {
-			a.dists[i].Add(v)
-		}
-	}
+	a.countInput(x)
 }
 
 // addGaps adds the times between the responses of x.
 func (a *Aggregate) addGaps(x *finished) {
 	switch d := &a.dists[responseGap]; {
-	case !answered(x.Sample):
+	case !answered(x.Sample) || x.portion == ofTokens:
 	case x.gaps != nil:
 		d.Merge(x.gaps.Map(func(v int64) int64 { return x.shift(responseGap, v) }))
 	default:
@@ -239,6 +254,19 @@ func (a *Aggregate) addMismatch(text []byte) {
 
 // countFlow adds x to the completions in the window.
 func (a *Aggregate) countFlow(x *finished) {
+	if x.portion != ofTokens {
+		a.countCompletion(x)
+	}
+	if x.portion != withoutTokens && x.Class == backends.OK {
+		if x.good {
+			a.GoodCompleted++
+		}
+		a.countTokenFlow(x.Sample)
+	}
+}
+
+// countCompletion adds to countFlow what does not need the tokens of an answer.
+func (a *Aggregate) countCompletion(x *finished) {
 	s := x.Sample
 	a.BytesSent += s.BytesSent
 	a.BytesReceived += s.BytesReceived
@@ -246,9 +274,6 @@ func (a *Aggregate) countFlow(x *finished) {
 		return
 	}
 	a.Completed++
-	if x.good {
-		a.GoodCompleted++
-	}
 	if endsSequence(s) {
 		a.EndedSequences++
 	}
@@ -257,7 +282,11 @@ func (a *Aggregate) countFlow(x *finished) {
 	}
 	a.Items += int64(s.Items)
 	a.Responses += int64(s.Responses)
-	a.countTokenFlow(s)
+	if n, ok := s.InputTokens.Get(); ok {
+		a.InputTokens += n
+	} else {
+		a.NoInput++
+	}
 }
 
 // Merge adds o, which must cover other requests and another period.
@@ -303,8 +332,10 @@ func (a *Aggregate) sums() []*int64 {
 		&a.DroppedLate, &a.DroppedMore, &a.DroppedStop, &a.Offered,
 		&a.Completed, &a.GoodCompleted, &a.EndedSequences, &a.Items, &a.Unsized, &a.Responses,
 		&a.BytesSent, &a.BytesReceived, &a.InputTokens, &a.OutputTokens, &a.NoInput, &a.NoOutput,
-		&a.FromUsage, &a.FromEvents, &a.FromPrompts, &a.InOneEvent, &a.UsedTokens, &a.VisibleTokens, &a.DecodeTokens, &a.DecodeTime,
+		&a.FromUsage, &a.FromEvents, &a.FromTokenizer, &a.FromPrompts, &a.InOneEvent, &a.UsedTokens, &a.VisibleTokens, &a.DecodeTokens, &a.DecodeTime,
 		&a.CachedTokens, &a.CachedOf,
+		&a.Tokenized.Requests, &a.Tokenized.Tokens, &a.Tokenized.Events, &a.Tokenized.Streamed, &a.Tokenized.Used,
+		&a.Tokenized.Usage,
 	}
 }
 

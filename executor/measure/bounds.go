@@ -37,8 +37,17 @@ var rowBounds = sync.OnceValue(func() (list [len(extracts)]metric.Bound) {
 	return list
 })
 
-// value returns extract i of a request, in the set in which it is counted.
+// value returns extract i of a request, in the set in which it is counted; false: it has none, or another portion
+// of the request has it.
 func (x *finished) value(i int) (int64, bool) {
+	if x.portion != everything && needsTokens(i) != (x.portion == ofTokens) {
+		return 0, false
+	}
+	return x.valueOf(i)
+}
+
+// valueOf is value for every portion.
+func (x *finished) valueOf(i int) (int64, bool) {
 	v, ok := extracts[i].value(x.Sample)
 	if x.side == asMeasured || !ok {
 		return v, ok

@@ -32,6 +32,12 @@ type Config struct {
 	Tokens  bool // replies may be generated text
 	// Prompt returns the tokens of a request, which count where its answer has no usage; 0: unknown. nil: all are.
 	Prompt func(entry uint16, row uint32) int
+	// Count returns the tokens of the text that a sample keeps (Sample.Text); false: unknown. It may be called by
+	// several goroutines at once, until Finish returns. nil: no text is counted.
+	Count func(s *backends.Sample) (tokens int, ok bool)
+	// CountAtOnce: decisions during hold need the tokens, so they are counted as answers come, and not when the
+	// player has ended.
+	CountAtOnce bool
 	// Timeout is the shortest timeout of a request, ns; 0: none.
 	Timeout int64
 	// Client knows when this client was late or stood still, and Log is the player's in it; both nil:
@@ -85,6 +91,7 @@ type Folder struct {
 	sinkErr   error
 
 	pending    []*pendingRequest
+	texts      texts
 	known      int64 // until when Client is up to date, run clock
 	median     int64 // service time so far, ns
 	delaySlice int64 // length of a slice of delays, ns
@@ -150,6 +157,9 @@ func (f *Folder) Drain(now int64) (folded int) {
 			}
 			l.empty.push(s)
 		}
+	}
+	if f.texts.size > maxTexts {
+		f.countTexts(start, end)
 	}
 	if f.slices != nil && now < end {
 		f.slices.inFlight(now, f.c.InFlight())
@@ -223,34 +233,52 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	if s.FirstToken != 0 {
 		x.visible = x.visibleTokens()
 	}
+	kept := f.keepText(&x)
 	x.good = f.bounds != nil && good(f.bounds, &x)
 	if x.due {
-		f.aggregateAt(x.dueAt).addDue(&x)
 		f.slices.sent(s.Due)
 	}
 	if x.completed {
-		f.aggregateAt(x.endedAt).addCompleted(&x)
 		f.slices.completed(s, ended)
 	}
-	if f.scopes != nil {
-		f.scopes.fold(&x)
-	}
-	for _, e := range f.series {
-		e.fold(&x)
-	}
-	for _, t := range f.timelines {
-		t.fold(&x)
-	}
 	if f.steady != nil {
-		f.steady.fold(&x, cmp.Or(s.SendStart, s.Due)-start, min(ended, end)-start)
+		f.steady.load.add(cmp.Or(s.SendStart, s.Due)-start, min(ended, end)-start)
 	}
-	if f.windows != nil {
-		f.windows.fold(&x)
-	}
+	f.count(&x)
 	if !x.delay.IsZero() {
-		f.postpone(&x)
+		if p := f.postpone(&x); kept != nil {
+			kept.pending = p
+		}
 	}
 	f.partials.recycle(x.partial)
+}
+
+// count counts a request, or a share of it, in all parts of hold.
+func (f *Folder) count(x *finished) {
+	if x.due {
+		f.aggregateAt(x.dueAt).addDue(x)
+	}
+	if x.completed {
+		f.aggregateAt(x.endedAt).addCompleted(x)
+		if x.portion != withoutTokens {
+			f.slices.addTokens(x.Sample, x.ended)
+		}
+	}
+	if f.scopes != nil {
+		f.scopes.fold(x)
+	}
+	for _, e := range f.series {
+		e.fold(x)
+	}
+	for _, t := range f.timelines {
+		t.fold(x)
+	}
+	if f.steady != nil {
+		f.steady.fold(x)
+	}
+	if f.windows != nil {
+		f.windows.fold(x)
+	}
 }
 
 // countPrompt enters the length of a prompt that this client knows, where the server does not count it.
@@ -350,6 +378,7 @@ func (f *Folder) Finish(now int64) Total {
 	}
 	t.From, t.To = start, max(start, min(end, now))
 	f.release(math.MaxInt64, start, end)
+	f.countTexts(start, end)
 	length := t.To - t.From
 	t.Slices = f.slices.finish(t.To)
 	f.hold.Window = lengthOf(f.c.Holds, length)

@@ -51,7 +51,7 @@ func good(bounds []bound, x *finished) bool {
 	}
 	for i := range bounds {
 		b := &bounds[i]
-		v, ok := x.value(b.row)
+		v, ok := x.valueOf(b.row)
 		if !ok || !b.atLeast && v > b.limit || b.atLeast && v < b.limit {
 			return false
 		}

@@ -13,6 +13,7 @@ import (
 type pendingRequest struct {
 	finished
 	sample backends.Sample
+	final  bool // its delay is
 }
 
 // delayOf returns the delay of a request that has ended, as far as it is known.
@@ -48,7 +49,7 @@ func (f *Folder) setService(median int64) {
 }
 
 // postpone keeps a delayed request until its delay is final.
-func (f *Folder) postpone(x *finished) {
+func (f *Folder) postpone(x *finished) *pendingRequest {
 	p := &pendingRequest{finished: *x, sample: *x.Sample}
 	p.sample.Text, p.sample.Note, p.sample.Events = nil, nil, p.sample.Events[:0]
 	p.Sample, p.partial = &p.sample, nil
@@ -57,6 +58,7 @@ func (f *Folder) postpone(x *finished) {
 		x.gapsTo(p.gaps)
 	}
 	f.pending = append(f.pending, p)
+	return p
 }
 
 // oldestPending returns the first due time of a delayed request, math.MaxInt64 if there is none.
@@ -76,6 +78,7 @@ func (f *Folder) release(now, start, end int64) {
 		if now < delay.Settles(p.SendStart, f.delaySlice) || now < p.Due+latest {
 			return false
 		}
+		p.final = true
 		f.countPending(p, start, end)
 		return true
 	})

@@ -20,6 +20,7 @@ const (
 	firstOfTokens = 7
 	chunkGap      = 19
 	perToken      = 17 // latency over the tokens
+	tokensOutput  = 21
 	endOfTokens   = 24
 	// extracts[:closedLoop] are the rows that differ from each other and from zero in a closed loop
 	closedLoop  = 25
@@ -105,6 +106,9 @@ var extracts = [...]struct {
 		return max(s.Free-s.Due, 0), s.SendStart != 0
 	}, nil},
 }
+
+// needsTokens reports whether the value of a row is made of the number of an answer's tokens.
+func needsTokens(i int) bool { return extracts[i].per != nil || i == tokensOutput }
 
 // answered reports whether s belongs in a distribution of reply times: failures never do.
 func answered(s *backends.Sample) bool { return s.Class == backends.OK && s.LastByte != 0 }

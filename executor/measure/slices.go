@@ -74,7 +74,6 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 	slice.OK++
 	slice.Items += int64(x.Items)
 	slice.N++
-	slice.Tokens += max(tokensOf(x), 0)
 	v := ended - x.Due
 	slice.Max = max(slice.Max, v)
 	for s.newest < k {
@@ -88,6 +87,14 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 	}
 	if slice.Texts++; k >= s.newest-1 {
 		s.ttfts[k%2].Add(x.FirstToken - x.Due)
+	}
+}
+
+// addTokens adds the tokens of an answer that ended at a time.
+func (s *slicer) addTokens(x *backends.Sample, ended int64) {
+	if x.Class == backends.OK {
+		slice, _ := s.sliceAt(ended)
+		slice.Tokens += max(tokensOf(x), 0)
 	}
 }
 

@@ -51,9 +51,8 @@ func newSteadiness(p Breakdown, template template, length int64) *steadiness {
 	return s
 }
 
-// fold adds a request that was in flight from sent until ended, ns since hold began.
-func (s *steadiness) fold(x *finished, sent, ended int64) {
-	s.load.add(sent, ended)
+// fold adds a request.
+func (s *steadiness) fold(x *finished) {
 	for _, t := range s.parts {
 		t.fold(x)
 	}

@@ -260,6 +260,9 @@ func (s *timeline) countPending(lowest, highest *finished) {
 func (s *timeline) addValues(k int, set side, x *finished) {
 	for j, i := range s.rows {
 		to := &s.values[set+1][j]
+		if i == responseGap && x.portion == ofTokens {
+			continue
+		}
 		if i == responseGap {
 			x.eachGap(func(v int64) { to.Add(k, v) })
 		} else if v, ok := x.value(i); ok {

@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"strings"
+
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -82,7 +84,22 @@ func lastTokens(events []backends.Event) (int64, bool) {
 	return 0, false
 }
 
-// countTokens adds the tokens of a request that was due in the window.
+// countInput adds the tokens of the prompt of a request that was due in the window.
+func (a *Aggregate) countInput(x *finished) {
+	if !answered(x.Sample) {
+		return
+	}
+	if x.written {
+		a.FromPrompts++
+	}
+	cached, ok := x.CachedTokens.Get()
+	if prompt, known := x.InputTokens.Get(); ok && known {
+		a.CachedTokens += cached
+		a.CachedOf += prompt
+	}
+}
+
+// countTokens adds the tokens of the answer to a request that was due in the window.
 func (a *Aggregate) countTokens(x *finished) {
 	s := x.Sample
 	used, ok := s.OutputTokens.Get()
@@ -90,6 +107,8 @@ func (a *Aggregate) countTokens(x *finished) {
 	switch {
 	case !answered(s):
 		return
+	case x.byTokenizer:
+		a.FromTokenizer++
 	case ok && streamed:
 		a.UsedTokens += used
 		a.VisibleTokens += x.visible
@@ -99,14 +118,7 @@ func (a *Aggregate) countTokens(x *finished) {
 	case streamed:
 		a.FromEvents++
 	}
-	if x.written {
-		a.FromPrompts++
-	}
-	cached, ok := s.CachedTokens.Get()
-	if prompt, known := s.InputTokens.Get(); ok && known {
-		a.CachedTokens += cached
-		a.CachedOf += prompt
-	}
+	a.Tokenized.add(x)
 	n := gaps(s)
 	if n > 0 && inOneEvent(s) {
 		a.InOneEvent++
@@ -125,20 +137,22 @@ func (a *Aggregate) countTokens(x *finished) {
 	}
 }
 
-// TokenSource says what counted the tokens that a row is made of: the server's usage, or the events with
-// text; "" for other rows, and without data.
+// TokenSource says what counted the tokens that a row is made of: the server's usage, the target's tokenizer or
+// the events with text; "" for other rows, and without data.
 func (a *Aggregate) TokenSource(row *metric.Row) string {
 	switch row.Name {
 	case metric.TokensOutput, "tokens.output.rate", "tokens.total.rate", metric.TokensPerUser, metric.ITL,
 		"itl_stream", "itl_chunked", "tpot", "ntpot", metric.Interactivity:
-		switch {
-		case a.FromUsage > 0 && a.FromEvents > 0:
-			return "usage and events"
-		case a.FromEvents > 0:
-			return "events"
-		case a.FromUsage > 0:
-			return "usage"
+		var sources []string
+		for _, s := range [...]struct {
+			name string
+			n    int64
+		}{{"usage", a.FromUsage}, {"tokenizer", a.FromTokenizer}, {"events", a.FromEvents}} {
+			if s.n > 0 {
+				sources = append(sources, s.name)
+			}
 		}
+		return strings.Join(sources, " and ")
 	case metric.TokensInput, "tokens.input.rate":
 		known := a.dists[distOf(metric.TokensInput, a.Closed)].N()
 		switch {
@@ -157,13 +171,8 @@ func (a *Aggregate) TokenSource(row *metric.Row) string {
 	return ""
 }
 
-// countTokenFlow adds the tokens of a request that was answered in the window.
+// countTokenFlow adds the tokens of an answer that ended in the window.
 func (a *Aggregate) countTokenFlow(s *backends.Sample) {
-	if n, ok := s.InputTokens.Get(); ok {
-		a.InputTokens += n
-	} else {
-		a.NoInput++
-	}
 	if n := tokensOf(s); n >= 0 {
 		a.OutputTokens += n
 	} else {

@@ -1,0 +1,147 @@
+package measure
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// The tokens of texts are counted when the player has ended, as that takes time of the CPUs that requests are
+// sent with. Until then the folder keeps the texts. A request whose answer has usage counts at once, and its text
+// is there to be compared with the usage. Of one without usage all counts at once but what needs the number of
+// its tokens, which is counted in the same places later.
+
+// portion is the portion of what a request adds that is counted.
+type portion int8
+
+const (
+	everything    portion = iota
+	withoutTokens         // what does not need the tokens of its answer
+	ofTokens              // what does
+)
+
+// Tokenized compares the ways to count the tokens of answers, of those that the target's tokenizer counted.
+type Tokenized struct {
+	Requests, Tokens int64 // by the tokenizer
+	Streamed, Events int64 // those that came in events, and the events with text
+	Used, Usage      int64 // those with usage, and the tokens by it
+}
+
+// add adds a request, if the tokenizer counted its answer.
+func (t *Tokenized) add(x *finished) {
+	n, ok := x.tokenized.Get()
+	if !ok {
+		return
+	}
+	t.Requests++
+	t.Tokens += n
+	if x.FirstToken != 0 {
+		t.Streamed++
+		t.Events += int64(x.Responses)
+	}
+	if used, ok := x.OutputTokens.Get(); ok && !x.byTokenizer {
+		t.Used++
+		t.Usage += used
+	}
+}
+
+// maxTexts bounds the bytes of texts that are kept: with more of them they are counted while requests are sent.
+const maxTexts = 64 << 20
+
+// texts are those that are to be counted.
+type texts struct {
+	list []*keptText
+	size int // bytes, about
+}
+
+// keptText is a request with the text of its answer.
+type keptText struct {
+	finished
+	sample  backends.Sample
+	pending *pendingRequest // that has its delay; nil: it has none
+}
+
+// keepText keeps the text of an answer to be counted, or counts it. nil: it is not kept.
+func (f *Folder) keepText(x *finished) *keptText {
+	if f.c.Count == nil || !x.due && !x.completed || !answered(x.Sample) || len(x.Text) == 0 {
+		return nil
+	}
+	if f.c.CountAtOnce {
+		x.countText(f.c.Count)
+		return nil
+	}
+	k := &keptText{finished: *x, sample: *x.Sample}
+	k.sample.Text, k.sample.Note, k.sample.Events = append([]byte(nil), x.Text...), nil, nil
+	k.Sample, k.partial = &k.sample, nil
+	if _, used := x.OutputTokens.Get(); !used {
+		x.portion, k.portion = withoutTokens, ofTokens
+	}
+	f.texts.add(k)
+	return k
+}
+
+// keptSize is the size of a keptText without its text, bytes.
+const keptSize = 512
+
+func (t *texts) add(k *keptText) {
+	t.list = append(t.list, k)
+	t.size += len(k.sample.Text) + keptSize
+}
+
+// countText enters the number of an answer's tokens.
+func (x *finished) countText(count func(*backends.Sample) (int, bool)) {
+	n, ok := count(x.Sample)
+	if !ok {
+		return
+	}
+	x.tokenized = backends.CountOf(int64(n))
+	if _, used := x.OutputTokens.Get(); !used {
+		x.OutputTokens, x.byTokenizer = x.tokenized, true
+	}
+}
+
+// countTexts counts the texts that are kept, and adds what needs that; texts of requests whose delay is not final
+// are kept on.
+func (f *Folder) countTexts(start, end int64) {
+	var ready []*keptText
+	kept := f.texts.list
+	f.texts = texts{}
+	for _, k := range kept {
+		if k.pending != nil && !k.pending.final {
+			f.texts.add(k)
+			continue
+		}
+		ready = append(ready, k)
+	}
+	var workers sync.WaitGroup
+	n := runtime.GOMAXPROCS(0)
+	for i := range n {
+		workers.Go(func() {
+			for k := i; k < len(ready); k += n {
+				ready[k].countText(f.c.Count)
+			}
+		})
+	}
+	workers.Wait()
+	for _, k := range ready {
+		f.countText(k, start, end)
+	}
+}
+
+// countText adds what needs the tokens of an answer, which have been counted.
+func (f *Folder) countText(k *keptText, start, end int64) {
+	if k.portion == everything { // it has been, by its usage
+		if k.due {
+			f.aggregateAt(k.dueAt).Tokenized.add(&k.finished)
+		}
+		return
+	}
+	k.good = f.bounds != nil && good(f.bounds, &k.finished)
+	f.count(&k.finished)
+	if k.pending != nil {
+		p := &pendingRequest{finished: k.finished}
+		p.delay = k.pending.delay
+		f.countPending(p, start, end)
+	}
+}
