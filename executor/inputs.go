@@ -142,6 +142,7 @@ func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags
 		e.Signature.Bodies = can.WholeBodies()
 		if k := su.program.Tokenizer(t.Plan); k != nil {
 			e.Signature.Count = k.Count
+			e.CountText = textCounter(t.Conn, e.Signature, k.Count)
 		}
 		if err := decoupled(t, e.Signature); err != nil {
 			in.err = trial.About(t.Plan, err)
@@ -164,9 +165,29 @@ func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags
 			in.err = trial.About(t.Plan, in.err)
 			return diags
 		}
+		for _, c := range e.Calls {
+			c.KeepAnswer = c.KeepAnswer || e.CountText != nil
+		}
 	}
 	in.err = su.statistics(in)
 	return diags
+}
+
+// textCounter returns what counts the tokens of the answer that a sample keeps; nil: no answer has text.
+func textCounter(
+	conn backends.Conn, sig backends.Signature, count func(text string) int,
+) func(*backends.Sample) (int, bool) {
+	read, ok := conn.(backends.Texter)
+	if !ok || sig.Batched {
+		return nil
+	}
+	return func(reply *backends.Sample) (tokens int, ok bool) {
+		texts, ok := read.Texts(reply)
+		for _, text := range texts {
+			tokens += count(text)
+		}
+		return tokens, ok
+	}
 }
 
 // statistics decides whether the servers' own counters of the stage's models are read, and of those

@@ -10,7 +10,7 @@ import (
 
 // tokenRows lists the rows of GenAI-Perf's table of a text endpoint, in its order and words, with the metric
 // that each shows and how many of its units are in a base unit. Its time to the second token is left out: it
-// counts from the first. The share of cached tokens is a row of ours.
+// counts from the first. The share of cached tokens is a row of ours, as are those of tokens counted otherwise.
 func tokenRows() []tokenRow {
 	return []tokenRow{
 		{"Time To First Token (ms)", metric.TTFT, 1e3},
@@ -84,9 +84,28 @@ func tokenGrid(r *result.Result) grid {
 				g.rows = append(g.rows, cells)
 				name = ""
 			}
+			if x.metric == metric.TokensOutput {
+				g.rows = append(g.rows, countedAgain(n.TokenCounts)...)
+			}
 		}
 	}
 	return g
+}
+
+// countedAgain returns the rows of another way than the server's usage to count the tokens of answers.
+func countedAgain(t *result.TokenCounts) (rows [][]string) {
+	if t == nil || t.Usage == nil { // the tokenizer's are the metrics
+		return nil
+	}
+	add := func(title string, n int64) {
+		mean := strconv.FormatFloat(float64(n)/float64(t.Answers), 'f', 2, 64)
+		rows = append(rows, []string{"", title, mean, noNumber, noNumber, noNumber, noNumber, noNumber})
+	}
+	add("Output Sequence Length by Tokenizer (tokens)", t.Tokenizer)
+	if t.Events != nil {
+		add("Output Events (events with text)", *t.Events)
+	}
+	return rows
 }
 
 // hasTokens reports whether any request of a node has a number or a time of tokens.

@@ -37,7 +37,7 @@ func TestTokenGrid(t *testing.T) {
 		"tokens.output.rate": result.Number(metric.Rate, 321.5), "requests.rate": result.Number(metric.Rate, 12.25),
 		"goodput": result.Scalar(&metric.Row{Dim: metric.Rate}, 0, false), "requests.count": result.Number(metric.Count, 5),
 		metric.CancelledByUs: result.Number(metric.Count, 3),
-	}}
+	}, TokenCounts: &result.TokenCounts{Answers: 2, Tokenizer: 48, Usage: new(int64(50)), Events: new(int64(44))}}
 	embed := &result.Node{ID: "embed", Metrics: map[string]*result.Metric{
 		"latency": distribution("latency", 7*ms), "tokens.input": distribution("tokens.input", 12),
 		"ttft": distribution("ttft"), "requests.count": result.Number(metric.Count, 1),
@@ -55,6 +55,8 @@ chat|Time To First Token (ms)|30.00|20.00|40.00|40.00|40.00|40.00
 |Inter Token Latency (ms)|5.00|5.00|5.00|5.00|5.00|5.00
 |Output Token Throughput Per User (tokens/sec/user)|200.00|-|-|-|-|-
 |Output Sequence Length (tokens)|25.00|17.00|33.00|33.00|33.00|33.00
+|Output Sequence Length by Tokenizer (tokens)|24.00|-|-|-|-|-
+|Output Events (events with text)|22.00|-|-|-|-|-
 |Output Token Throughput of Hold (tokens/sec)|321.50|-|-|-|-|-
 |Request Throughput of Hold (per sec)|12.25|-|-|-|-|-
 |Request Count (count)|2.00|-|-|-|-|-

@@ -127,9 +127,17 @@ func FindingCodes() []FindingCode {
 			"Read itl_stream if tokens come after the text, and itl_chunked if the first event has several.",
 		},
 		{
+			TokenCountsDiffer, Note,
+			"The server's usage counts over 5 % more or fewer tokens than the target's tokenizer does in the texts of the " +
+				"same answers, and by more than one an answer: token_counts of result.json has both. Numbers are by usage.",
+			"See whether the tokenizer is that of the model. Usage also counts what is in no text: hidden reasoning, and " +
+				"the words of a template around tool calls.",
+		},
+		{
 			TokensFromEvents, Note,
 			"Streams had no usage: the number of events with text is taken for that of tokens.",
-			"Let the server count: ask for usage in the stream, or see whether a proxy removes it.",
+			"Name the model's `tokenizer` in the target, which then counts the texts. Or let the server count: ask for " +
+				"usage in the stream, or see whether a proxy removes it.",
 		},
 		{
 			CachedTokens, Note,

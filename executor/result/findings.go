@@ -39,6 +39,8 @@ const (
 	ServerEnded   = "embedded-server-ended"
 	UnnamedModel  = "unnamed-model"
 	HiddenTokens  = "hidden-tokens"
+	// TokenCountsDiffer is the code of a note on nodes whose server counts other tokens than the tokenizer.
+	TokenCountsDiffer = "token-counts-differ"
 	// TokensFromEvents is the code of a note on nodes whose server does not count all tokens.
 	TokensFromEvents = "tokens-from-events"
 	// CachedTokens is the code of a note on nodes whose server counts other tokens as cached than its answers.
@@ -91,7 +93,7 @@ const NotNeeded = "not-needed"
 // never spelled otherwise.
 func OlderCode(code string) string {
 	switch code {
-	case HiddenTokens, TokensFromEvents, CachedTokens, ClosedByUs, OutputLength, InOneEvent, WarmCache, UsersBehind,
+	case HiddenTokens, TokenCountsDiffer, TokensFromEvents, CachedTokens, ClosedByUs, OutputLength, InOneEvent, WarmCache, UsersBehind,
 		CleanUp, SlotsEmpty, PausedShare, LostDelays, WhileOpen, ClientPaused, StolenTime, MeasuredAgain:
 		return code
 	}

@@ -155,6 +155,7 @@ type Node struct {
 	Attempts    []Attempt          `json:"attempts,omitempty"` // if it was measured again
 	While       []Assertion        `json:"while,omitempty"`    // conditions of a level
 	Aborted     *Abort             `json:"aborted,omitempty"`
+	TokenCounts *TokenCounts       `json:"token_counts,omitempty"` // of answers that the target's tokenizer counted
 	// requests sent before the measurement to check that the models answer
 	Probes     int          `json:"probes"`
 	Errors     []ErrorClass `json:"errors"`
@@ -162,6 +163,14 @@ type Node struct {
 	Assertions []Assertion  `json:"assertions"`
 	// those of the plan's load_model, as the server reported them
 	Configurations []Configuration `json:"configurations,omitempty"`
+}
+
+// TokenCounts compares the ways to count the tokens of the same answers.
+type TokenCounts struct {
+	Answers   int64  `json:"answers"`
+	Tokenizer int64  `json:"tokenizer"`        // tokens of their texts, by the target's tokenizer
+	Usage     *int64 `json:"usage,omitempty"`  // tokens by the server's usage; nil: not all have it
+	Events    *int64 `json:"events,omitempty"` // events with text; nil: not all came in events
 }
 
 // Configuration is the configuration that a model was loaded with.

@@ -75,7 +75,7 @@ func TestSchemaMatchesTypes(t *testing.T) {
 		"finding":         Finding{}, "assertion": Assertion{},
 		"scope": Scope{}, "series": Series{}, "stretch": SeriesWindow{}, "repeat": Repeat{},
 		"trial": Trial{}, "attempt": Attempt{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
-		"parts": Parts{}, "look": Look{},
+		"parts": Parts{}, "look": Look{}, "token_counts": TokenCounts{},
 		"best": Best{}, "ranked": Ranked{}, "difference": Difference{}, "configuration": Configuration{},
 	}
 	check(t, "result", top, Result{})

@@ -122,6 +122,13 @@ func notesOnServers(targets []*Target) (list findings) {
 // hiddenShare is the number of tokens by usage for each that could be seen above which some are hidden.
 const hiddenShare = 1.05
 
+// differ reports whether a tokenizer counts over 5 % more or fewer tokens than the usage of some answers has, and
+// more than one of each: usage may count the one that ends an answer.
+func differ(usage, tokens, answers int64) bool {
+	off := max(usage-tokens, tokens-usage)
+	return off > answers && float64(off) > (hiddenShare-1)*float64(usage)
+}
+
 // notesOnReplies say what is odd about the replies that were inspected and is no error.
 func notesOnReplies(all *measure.Aggregate) (list findings) {
 	list.count(result.UnknownBatch, all.Unsized, "request",
@@ -139,10 +146,16 @@ func notesOnReplies(all *measure.Aggregate) (list findings) {
 			"the server's usage has %d tokens, and %d could be seen in the events of the streams (%.1f times as "+
 				"many): the others are hidden, or an event has several", used, seen, float64(used)/float64(seen))
 	}
+	if t := &all.Tokenized; t.Used == t.Requests && differ(t.Usage, t.Tokens, t.Requests) {
+		list.note(result.TokenCountsDiffer,
+			"the server's usage has %d tokens, and the tokenizer counts %d in the same %d answers: it may be another "+
+				"model's, or tokens are not in the texts; numbers are by usage", t.Usage, t.Tokens, t.Requests)
+	}
 	list.count(result.ClosedByUs, all.ByUs(), "request",
 		"closed before their replies had ended, as `cancel` says: in no latency, and neither good nor failed")
 	list.count(result.TokensFromEvents, all.FromEvents, "request",
-		"answered without usage: the number of events with text is taken for that of tokens")
+		"answered without usage: the number of events with text is taken for that of tokens; name the model's "+
+			"`tokenizer` in the target to have their texts counted")
 	list.count(result.InOneEvent, all.InOneEvent, "request",
 		"answered in one event: the times between their tokens are unknown; see whether a proxy buffers the "+
 			"stream")

@@ -156,7 +156,7 @@ func (m *Readings) Fill(out *result.Node) {
 	}
 	out.Slices = resultSlices(m.total.Slices, m.server)
 	out.Models, out.Scrapes = m.models(), m.scrapes
-	out.Errors = failures(m.total.Aggregate)
+	out.Errors, out.TokenCounts = failures(m.total.Aggregate), tokenCounts(&m.total.Aggregate.Tokenized)
 	out.Redact(m.in.Mask) // an example is cut, and what is made of it later hides where
 }
 
@@ -265,6 +265,21 @@ func resultSlices(list []measure.Slice, server map[sliceKey]map[string]float64) 
 			LatencyMax: optional(s.N, s.Max), Tokens: s.Tokens, TTFTP50: optional(s.Texts, s.TTFT50),
 			TTFTP99: optional(s.Texts, s.TTFT99), Server: server[sliceKey{s.Repeat, s.From}],
 		})
+	}
+	return out
+}
+
+// tokenCounts returns how the tokens of answers were counted; nil: no tokenizer counted any.
+func tokenCounts(t *measure.Tokenized) *result.TokenCounts {
+	if t.Requests == 0 {
+		return nil
+	}
+	out := &result.TokenCounts{Answers: t.Requests, Tokenizer: t.Tokens}
+	if t.Used == t.Requests {
+		out.Usage = &t.Usage
+	}
+	if t.Streamed == t.Requests {
+		out.Events = &t.Events
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -61,10 +62,13 @@ type Entry struct {
 	Delays  []int64            // that the rows ask for, as feed.Built has them
 	Built   []backends.Request // what the calls were made of, where samples are kept
 	Prompts []int              // tokens of requests, by the target's tokenizer, 0: unknown; nil: of all
-	Streams [][]int            // the sequences that the data makes, as indexes of calls; nil: none
-	IDs     *feed.IDs          // of its sequences; nil: it has none
-	Lengths string             // why answers have not the exact lengths that requests ask for; "": they may
-	Times   []int64            // of the turns of its sessions, as feed.Built has them
+	// CountText returns the tokens of the answer that a sample keeps, by the target's tokenizer; false: they are
+	// unknown. nil: its server counts.
+	CountText func(reply *backends.Sample) (tokens int, ok bool)
+	Streams   [][]int   // the sequences that the data makes, as indexes of calls; nil: none
+	IDs       *feed.IDs // of its sequences; nil: it has none
+	Lengths   string    // why answers have not the exact lengths that requests ask for; "": they may
+	Times     []int64   // of the turns of its sessions, as feed.Built has them
 	// Continue makes the next turn of a session of the one before and its answer; nil: turns are sent as
 	// they are.
 	Continue func(prev, next *backends.Call, reply *backends.Sample) (*backends.Call, error)
@@ -103,6 +107,19 @@ func (e *Entry) OpenShared(
 		c.Entry = e.Number
 	}
 	return calls, release, nil
+}
+
+// textCounter returns what counts the tokens of answers; nil: those of none are counted.
+func (in *Requests) textCounter() func(*backends.Sample) (int, bool) {
+	if !slices.ContainsFunc(in.Entries, func(e *Entry) bool { return e.CountText != nil }) {
+		return nil
+	}
+	return func(s *backends.Sample) (int, bool) {
+		if int(s.Entry) >= len(in.Entries) || in.Entries[s.Entry].CountText == nil {
+			return 0, false
+		}
+		return in.Entries[s.Entry].CountText(s)
+	}
 }
 
 // rows counts the rows of the data of each entry.

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -11,6 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // session joins what works together while the clock of a trial runs: the player sends, the folder sums
@@ -73,8 +75,15 @@ func folderConfig(r *running, rings *measure.Rings, cut cutting, late *delay.Log
 		Breakdown: r.in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
 		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Length: r.plan.Length, Slice: cut.slice,
 		Windows: cut.windows, Closed: !r.plan.Open, Tokens: r.in.Node.Generates(),
-		Prompt: r.in.Requests.promptTokens(), Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
+		Prompt: r.in.Requests.promptTokens(), Count: r.in.Requests.textCounter(), CountAtOnce: decidesEarly(r.in), Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
 	}
+}
+
+// decidesEarly reports whether numbers of the node decide, while it is measured, how long that goes on.
+func decidesEarly(in *Input) bool {
+	_, stable := in.Node.Stage.Extent.(scenario.UntilStable)
+	aborts := func(c program.AskedCheck) bool { return c.Abort }
+	return stable || len(in.Node.Precise) > 0 || slices.ContainsFunc(in.Checks, aborts)
 }
 
 // delayLimits returns up to which delays and pauses the client is on time, by the stage's validity.

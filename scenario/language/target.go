@@ -104,8 +104,9 @@ type Target struct {
 	// A bidirectional gRPC stream, or server-sent events.
 	// Example: true
 	Streaming *Val[bool] `plan:"streaming" usual:"false"`
-	// The model's tokenizer, by which the lengths of prompts are counted. Tokens of prompts are those of the
-	// server's usage, else of `prompts` by this; tokens of answers those of the usage, else of events.
+	// The model's tokenizer. Tokens of prompts are those of the server's usage, else of `prompts` by this; tokens of
+	// answers those of the usage, else of their texts by this, which are counted when the stage is over. Without a
+	// tokenizer and usage events stand for tokens.
 	// Example: tokenizer.json
 	Tokenizer *Val[Path] `plan:"tokenizer" is:"file"`
 	// The server's Prometheus metrics.
