@@ -22,6 +22,13 @@ ANSWERS = {
     "spell": (7, 22), "completions": SIXTEEN, "native": SIXTEEN, "responses": SIXTEEN,
     "messages": SIXTEEN,
 }
+# Tokens by the tokenizer in the text of each answer. The server cuts the space before the first word of a message, which is
+# then a token for each letter ("amber" for " amber"); of "think" and "call" it keeps marks for itself, and writes the call
+# anew; and usage has the token that ends an answer, which is in no text.
+TOKENIZED = {
+    "count": 20, "alone": 20, "rate": 20, "whole": 20, "responses": 20, "messages": 20, "completions": 16, "native": 16,
+    "stop": 8, "think": 5, "call": 17, "whole_call": 17, "spell": 21,
+}
 BROKEN = {"broken", "small"}  # stages with errors within streams
 TTFT, ITL = 2e-3, 0.05  # limits of the differences: of times to first tokens in s, of times between tokens in parts
 
@@ -41,6 +48,25 @@ def findings(folder):
     return [f["code"] for node in nodes if node["id"] == "alone" for f in node["validity"]["findings"]]
 
 
+def check_counts(nodes):
+    """Usage, tokenizer and events stand side by side, and what is over 5 % and a token apart is said."""
+    seen = {}
+    for node in nodes:
+        if node["id"] not in TOKENIZED:
+            continue
+        counts, n = node["token_counts"], node["token_counts"]["answers"]
+        tokens, usage = TOKENIZED[node["id"]], counts["usage"] / n
+        if n != node["metrics"]["requests.count"]["value"] or counts["tokenizer"] != tokens * n:
+            sys.exit(f"{node['id']}: {counts}, want {tokens} tokens by the tokenizer in each answer")
+        said = any(f["code"] == "token-counts-differ" for f in node["validity"]["findings"])
+        if said != (abs(usage - tokens) > 1 and abs(usage - tokens) > 0.05 * usage):
+            sys.exit(f"{node['id']}: usage {usage}, tokenizer {tokens}, finding: {said}")
+        seen[node["id"]] = f"{usage:.0f} and {tokens}"
+    if seen.keys() != TOKENIZED.keys():
+        sys.exit(f"no counts of {TOKENIZED.keys() - seen.keys()}")
+    print(f"tokens of an answer by usage and tokenizer: {seen}")
+
+
 def check_answers(samples):
     for s in samples:
         if s["class"] != "ok" and not (s["class"] == "server" and s["node"] in BROKEN):
@@ -53,6 +79,7 @@ def main(folder, log=None, lines=0):
     samples = [json.loads(line) for line in (pathlib.Path(folder) / "samples.jsonl").read_text().splitlines()]
     check_answers(samples)
     if not log:
+        check_counts(json.loads((pathlib.Path(folder) / "result.json").read_text())["nodes"])
         print(f"{len(samples)} requests have the answers of their scripts")
         return
     ended = timings("\n".join(pathlib.Path(log).read_text().splitlines()[int(lines):]))
