@@ -14,8 +14,6 @@ type Signature struct {
 	Text bool
 	// Endpoint is the target's, of requests of text.
 	Endpoint string
-	// Varies: the words of a request may be others each time it is sent (Request.Vary).
-	Varies bool
 	// Count counts the tokens of a text, nil without a tokenizer. The executor sets it, as the target's
 	// file says.
 	Count           func(string) int
@@ -81,6 +79,9 @@ type Tensor struct {
 func (t *Tensor) Array() tensor.Array {
 	return tensor.Array{Type: t.Type, Shape: t.Shape, Data: t.Data}
 }
+
+// Payload returns the body of a request of text as the one tensor that perf_analyzer's files have for it.
+func Payload(body []byte) Tensor { return TensorOf("payload", tensor.TextArray(body)) }
 
 // TensorOf returns a tensor with the elements of a.
 func TensorOf(name string, a tensor.Array) Tensor {

@@ -1,6 +1,11 @@
 package backends
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends/tensor"
+)
 
 // Vary says which words of a request are others each time it is sent, so that no server has seen its text
 // before. In the text of a row each byte of such a word is a mark; a backend that takes rows replaces the
@@ -28,36 +33,76 @@ const (
 // Split makes a body of JSON with marks one with holes: the part that ends with the last of them, the holes
 // in it, and the rest.
 func (v *Vary) Split(body []byte) (front []byte, holes []Hole, rest []byte) {
-	front = make([]byte, 0, len(body))
-	size := len(v.Words[0])
-	var numbers [2]int // of words, by mark
-	for i, end := 0, 0; i < len(body); i++ {
-		c := body[i]
-		switch {
-		case c == '\\' && bytes.HasPrefix(body[i:], escapedTrial):
-			c, i = VaryTrial, i+len(escapedTrial)-1
-		case c == '\\' && i+1 < len(body):
-			front, i = append(front, c), i+1
-			c = body[i]
-		}
-		front = append(front, c)
-		if c != VaryRequest && c != VaryTrial || len(front) < end {
-			continue
-		}
-		kind, field := 0, FieldVaryRequest
-		if c == VaryTrial {
-			kind, field = 1, FieldVaryTrial
-		}
-		holes = append(holes, Hole{uint32(len(front) - 1), uint8(size), field + uint8(numbers[kind]%MaxVaried)})
-		numbers[kind]++
-		end = len(front) + size
-	}
-	if len(holes) == 0 {
+	front = unescapeMarks(body)
+	if holes = v.AppendHoles(nil, front, 0); holes == nil {
 		return nil, nil, front
 	}
 	last := holes[len(holes)-1]
 	at := int(last.At) + int(last.Width)
 	return front[:at:at], holes, front[at:]
+}
+
+// AppendHoles appends the holes of the words in a text whose marks are not escaped; at is the place of the text.
+// Words are numbered after those of holes.
+func (v *Vary) AppendHoles(holes []Hole, text []byte, at int) []Hole {
+	size := len(v.Words[0])
+	var numbers [2]int // of words, by mark
+	for _, h := range holes {
+		if h.Field >= FieldVaryRequest {
+			numbers[h.Field/FieldVaryTrial]++
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		kind, field := 0, FieldVaryRequest
+		switch text[i] {
+		case VaryRequest:
+		case VaryTrial:
+			kind, field = 1, FieldVaryTrial
+		default:
+			continue
+		}
+		holes = append(holes, Hole{uint32(at + i), uint8(size), field + uint8(numbers[kind]%MaxVaried)})
+		numbers[kind]++
+		i += size - 1
+	}
+	return holes
+}
+
+// Filled returns tensors with the words of the request with an id in place of the marks in their texts.
+func (v *Vary) Filled(inputs []Tensor, id uint64) []Tensor {
+	inputs = slices.Clone(inputs)
+	var holes []Hole
+	for i := range inputs {
+		t := &inputs[i]
+		if t.Type != tensor.Bytes {
+			continue
+		}
+		t.Data = bytes.Clone(t.Data)
+		for element, rest, ok := tensor.CutElement(t.Data); ok; element, rest, ok = tensor.CutElement(rest) {
+			known := len(holes)
+			holes = v.AppendHoles(holes, element, 0)
+			for _, h := range holes[known:] {
+				copy(element[h.At:int(h.At)+int(h.Width)], v.Word(h.Field, id))
+			}
+		}
+	}
+	return inputs
+}
+
+// unescapeMarks returns a copy of a text of JSON in which each mark is one byte.
+func unescapeMarks(body []byte) []byte {
+	out := make([]byte, 0, len(body))
+	for i := 0; i < len(body); i++ {
+		switch {
+		case bytes.HasPrefix(body[i:], escapedTrial):
+			out, i = append(out, VaryTrial), i+len(escapedTrial)-1
+		case body[i] == '\\' && i+1 < len(body):
+			out, i = append(out, body[i], body[i+1]), i+1
+		default:
+			out = append(out, body[i])
+		}
+	}
+	return out
 }
 
 // escapedTrial is a mark as JSON has it.

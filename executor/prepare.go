@@ -67,7 +67,7 @@ func encode(
 	e.Prompts = promptTokens(built.Requests)
 	if keep {
 		e.Built = built.Requests
-		if e.Signature.Text {
+		if e.Signature.Text || e.Plan.Request.Data.Prompts != nil {
 			keepPayloads(e, conn)
 		}
 	}
@@ -111,7 +111,7 @@ func keepPayloads(e *trial.Entry, conn backends.Conn) {
 		_, front, _ := bytes.Cut(c.Head, []byte("\r\n\r\n"))
 		body := bytes.Join(append([][]byte{front}, c.Body...), nil)
 		if json.Valid(body) {
-			e.Built[i].Inputs = []backends.Tensor{backends.TensorOf("payload", tensor.TextArray(body))}
+			e.Built[i].Inputs = []backends.Tensor{backends.Payload(body)}
 		} else { // over gRPC it is no text
 			e.Built[i].Inputs = rowInputs(e.Built[i].Rows)
 		}

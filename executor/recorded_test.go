@@ -4,17 +4,19 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // recalled records the body of each sample as files of requests have it.
 type recalled struct {
-	of     trial.Recording
-	bodies []string
+	of              trial.Recording
+	bodies, replies []string
 }
 
 func (r *recalled) record(of trial.Recording) trial.Recorder {
@@ -24,11 +26,22 @@ func (r *recalled) record(of trial.Recording) trial.Recorder {
 
 // Write implements measure.Sink.
 func (r *recalled) Write(x *backends.Sample) error {
-	body := r.of.Body(x)
-	if inputs := r.of.Sent(x.Entry, x.Row); body == nil && len(inputs) == 1 {
-		body = inputs[0].Data[4:] // after its length
+	inputs := r.of.Own(x)
+	if inputs == nil {
+		inputs = r.of.Sent(x.Entry, x.Row)
 	}
-	r.bodies = append(r.bodies, string(body))
+	body := ""
+	if len(inputs) > 0 {
+		body = string(inputs[0].Data[4:]) // after its length
+	}
+	r.bodies = append(r.bodies, body)
+	for _, reply := range x.Replies() {
+		outputs, err := r.of.Received(x.Entry, reply)
+		if err != nil {
+			return err
+		}
+		r.replies = append(r.replies, string(outputs[0].Data[4:]))
+	}
 	return nil
 }
 
@@ -119,5 +132,41 @@ stages: [{id: s, load: {concurrency: 1}, for: 2 requests}]
 		if !slices.Equal(names, want) {
 			t.Errorf("%s: %q", endpoint, names)
 		}
+	}
+}
+
+// TestPromptsVaryInTensors: prompts that are sent as tensors have words of their own each time, which are recorded as
+// they were sent: the model repeats its prompt.
+func TestPromptsVaryInTensors(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	for name, target := range map[string]string{
+		"tensorrtllm":      "endpoint: tensorrtllm, streaming: true, parameters: {stream: false}, url: " + s.GRPCURL(),
+		"vllm, compressed": "endpoint: vllm, streaming: true, parameters: {stream: false}, compression: gzip, url: " + s.GRPCURL(),
+		"generate":         "endpoint: generate, url: " + s.HTTPURL(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var all recalled
+			r := play(t, `version: 1
+target: {backend: triton, model: tokens_decoupled, statistics: none, probe: false, `+target+`}
+data: {prompts: {count: 2, system: 12, input_tokens: 40, output_tokens: 100}}
+stages:
+  - {id: s, load: {concurrency: [1, 2]}, warmup: 2 requests, for: 8 requests, assert: [errors.count == 0]}
+`, "", Env{Record: all.record, Replies: true})
+			if node(t, r, "s[concurrency=1]").Outcome != result.Done || len(all.bodies) != 20 || len(all.replies) != 20 {
+				t.Fatalf("%d requests recorded, %d replies: %s", len(all.bodies), len(all.replies), node(t, r, "s[concurrency=1]").Reason)
+			}
+			seen := map[string]bool{}
+			for i, body := range all.bodies {
+				if got := strings.TrimSpace(all.replies[i]); !strings.HasPrefix(got, strings.Join(strings.Fields(body), " ")) {
+					t.Errorf("recorded %q, and the server got %q", body, got)
+				}
+				if seen[body] {
+					t.Errorf("%q was sent twice", body)
+				}
+				seen[body] = true
+			}
+		})
 	}
 }

@@ -65,6 +65,9 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 		text.text("}")
 	}
 	text.text("}")
+	if r.Vary != nil {
+		text.vary(r.Vary)
+	}
 	call, err := c.call(r, path, text, nil, len(text.bytes), false)
 	if err != nil {
 		return nil, err

@@ -102,6 +102,10 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 			text = protow.AppendString(text, 6, requestedOutput(&r.Outputs[i]))
 		}
 	}
+	if r.Vary != nil { // the head has the holes
+		head.contents(&r)
+		return c.call(&r, [][]byte{text}, head, p)
+	}
 	return c.call(&r, contents(text, r.Inputs, p), head, p)
 }
 
@@ -112,7 +116,7 @@ func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (
 	if err != nil {
 		return nil, err
 	}
-	call.Row, call.Items, call.Stateful = r.Row, r.Items, r.Sequence != nil
+	call.Row, call.Items, call.Stateful, call.Vary = r.Row, r.Items, r.Sequence != nil, r.Vary
 	return call, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -62,6 +63,32 @@ func jsonPrefix(q *backends.Sequence) (h holes) {
 	h.text(`,"` + sequenceEnd + `":`)
 	h.addHole(backends.FieldEnd, strings.Repeat(" ", boolText))
 	return h
+}
+
+// contents appends the raw contents (field 7) of a request whose words vary.
+func (h *holes) contents(r *backends.Request) {
+	for i := range r.Inputs {
+		h.bytes = protow.AppendHead(h.bytes, 7, len(r.Inputs[i].Data))
+		h.raw(&r.Inputs[i], r.Vary)
+	}
+}
+
+// raw appends the raw form of a tensor, with holes for the words of its texts.
+func (h *holes) raw(t *backends.Tensor, v *backends.Vary) {
+	at := len(h.bytes)
+	h.bytes = append(h.bytes, t.Data...)
+	if t.Type != tensor.Bytes {
+		return
+	}
+	for element, rest, ok := tensor.CutElement(h.bytes[at:]); ok; element, rest, ok = tensor.CutElement(rest) {
+		h.list = v.AppendHoles(h.list, element, len(h.bytes)-len(rest)-len(element))
+	}
+}
+
+// vary replaces the marks of a JSON text by holes.
+func (h *holes) vary(v *backends.Vary) {
+	front, holes, rest := v.Split(h.bytes)
+	h.bytes, h.list = append(front, rest...), append(h.list, holes...)
 }
 
 // Fields of InferParameter.

@@ -50,11 +50,20 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		return nil, err
 	}
 	prefix := jsonPrefix(r.Sequence)
+	if r.Vary != nil {
+		text.vary(r.Vary)
+	}
 	size := len(prefix.bytes) + len(text.bytes)
 	body := append([][]byte{text.bytes}, raw...)
-	if p != nil {
+	if p != nil || r.Vary != nil {
 		prefix.join(text)
 		body = raw
+	}
+	if r.Vary != nil && len(raw) > 0 {
+		for i := range r.Inputs {
+			prefix.raw(&r.Inputs[i], r.Vary)
+		}
+		body = nil
 	}
 	call, err := c.call(&r, path, prefix, body, size, len(raw) > 0)
 	if err != nil {
@@ -75,7 +84,7 @@ func (c *HTTP) call(
 		return nil, err
 	}
 	call := &backends.Call{
-		Row: r.Row, Items: r.Items, Body: body,
+		Row: r.Row, Items: r.Items, Body: body, Vary: r.Vary,
 		MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.usesGenerate()),
 	}
 	q := http1.Request{

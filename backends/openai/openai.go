@@ -127,7 +127,7 @@ func (c *conn) Describe(_ context.Context, model string) (backends.Signature, er
 		model = c.target.Model
 	}
 	return backends.Signature{
-		Model: model, Text: true, Varies: true, Endpoint: c.target.Endpoint, Batched: !generates(c.target.Endpoint),
+		Model: model, Text: true, Endpoint: c.target.Endpoint, Batched: !generates(c.target.Endpoint),
 	}, nil
 }
 

@@ -37,13 +37,17 @@ func takesText(t *backends.Target) bool { return kserve.TextTensors(t) }
 // Describe implements backends.Describer.
 func (c *conn) Describe(ctx context.Context, model string) (backends.Signature, error) {
 	sig, err := c.Conn.Describe(ctx, model)
-	if takesText(&c.target) {
-		sig.Text, sig.Endpoint, sig.Batched = true, c.target.Endpoint, false
+	if generates(&c.target) {
+		sig.Text, sig.Endpoint = takesText(&c.target), c.target.Endpoint
+	}
+	if sig.Text {
+		sig.Batched = false
 	}
 	return sig, err
 }
 
-// Prepare implements backends.Conn. The row of a request of text becomes the inputs that its backend takes:
+// Prepare implements backends.Conn. The row of a request of text becomes the inputs that its backend takes, at
+// endpoint generate those of vLLM where the model has sampling_parameters, else those of TensorRT-LLM:
 //
 //	the text, as prompt, text, text_input or input   text_input
 //	output_tokens                                    max_tokens; of vLLM in sampling_parameters
@@ -57,14 +61,17 @@ func (c *conn) Describe(ctx context.Context, model string) (backends.Signature, 
 //
 // The last replace what comes before them.
 func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
-	if !takesText(&c.target) || r.Body != nil {
+	if len(r.Rows) == 0 && !takesText(&c.target) || r.Body != nil {
 		return c.Conn.Prepare(r)
 	}
 	inputs, err := c.TextInputs(r)
 	if err != nil {
 		return nil, err
 	}
-	r.Inputs, r.Rows, r.Parameters = inputs, nil, nil
+	r.Inputs, r.Rows = inputs, nil
+	if takesText(&c.target) {
+		r.Parameters = nil
+	}
 	return c.Conn.Prepare(r)
 }
 
@@ -74,11 +81,13 @@ func (c *conn) TextInputs(r backends.Request) ([]backends.Tensor, error) {
 		return nil, fmt.Errorf("endpoint %s takes rows of text", c.target.Endpoint)
 	}
 	m := &textMaker{vllm: c.target.Endpoint == vllm, sig: r.Signature}
+	m.vllm = m.vllm || c.target.Endpoint == generate && m.port(sampling) != nil
 	if err := m.row(r.Rows[0], c.target.Streaming); err != nil {
 		return nil, err
 	}
-	for _, list := range [...][]backends.Parameter{c.target.Parameters, r.Parameters} {
-		for _, p := range list {
+	parameters := slices.Concat(c.target.Parameters, r.Parameters)
+	if takesText(&c.target) { // else they are those of the request
+		for _, p := range parameters {
 			value, err := json.Marshal(p.Value)
 			if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", p.Name, err)

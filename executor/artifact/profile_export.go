@@ -65,7 +65,7 @@ func (k *TrialWriter) export(x *backends.Sample) error {
 	}
 	b := strconv.AppendInt(k.out.spool.buffer[:0], x.Due, 10)
 	b = append(b, ' ')
-	return k.out.spool.line(append(k.out.request(b, x, k.body), '\n'))
+	return k.out.spool.line(append(k.out.request(b, x, k.own), '\n'))
 }
 
 // end records the trial's windows.
@@ -80,13 +80,13 @@ func (k *TrialWriter) end() error {
 // wallTime converts a time on the run clock to ns since 1970.
 func (e *trialExport) wallTime(at int64) int64 { return e.trial.Started.UnixNano() + at }
 
-// request appends a request; body is the one that it was sent with, nil: that of its row.
-func (e *trialExport) request(b []byte, x *backends.Sample, body []byte) []byte {
+// request appends a request; own are the tensors that it was sent with, nil: those of its row.
+func (e *trialExport) request(b []byte, x *backends.Sample, own []backends.Tensor) []byte {
 	b = strconv.AppendInt(append(b, `{"timestamp":`...), e.wallTime(x.SendStart), 10)
 	if x.Sequence != 0 {
 		b = strconv.AppendUint(append(b, `,"sequence_id":`...), x.Sequence, 10)
 	}
-	b = append(append(b, `,"request_inputs":`...), e.inputsOf(x, body)...)
+	b = append(append(b, `,"request_inputs":`...), e.inputsOf(x, own)...)
 	b = append(b, `,"response_timestamps":[`...)
 	n := 0
 	for _, ev := range x.Events {
@@ -107,9 +107,9 @@ func (e *trialExport) request(b []byte, x *backends.Sample, body []byte) []byte 
 }
 
 // inputsOf returns the JSON of a request's inputs.
-func (e *trialExport) inputsOf(x *backends.Sample, body []byte) []byte {
-	if body != nil {
-		return e.appendTensors(nil, bodyTensors(body))
+func (e *trialExport) inputsOf(x *backends.Sample, own []backends.Tensor) []byte {
+	if own != nil {
+		return e.appendTensors(nil, own)
 	}
 	key := uint64(x.Entry)<<32 | uint64(x.Row)
 	if text, ok := e.inputs[key]; ok {

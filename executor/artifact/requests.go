@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/artifact/llm"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -170,8 +169,8 @@ func (k *TrialWriter) logInput(x *backends.Sample) error {
 	var text []byte
 	row := inputRow{k.trial.Node, uint32(x.Entry), x.Row}
 	switch {
-	case k.body != nil:
-		text = k.payload(bodyTensors(k.body))
+	case k.own != nil:
+		text = k.payload(k.own)
 	case s.inputs.rows[row] || k.trial.Sent == nil:
 		return nil
 	default:
@@ -188,11 +187,6 @@ func (k *TrialWriter) logInput(x *backends.Sample) error {
 	}
 	s.inputs.seen[hash] = true
 	return s.inputs.spool.line(append(b, text...))
-}
-
-// bodyTensors returns a body as Trial.Sent does.
-func bodyTensors(body []byte) []backends.Tensor {
-	return []backends.Tensor{backends.TensorOf("payload", tensor.TextArray(body))}
 }
 
 // payload returns what was sent as GenAI-Perf's inputs.json has it: {"payload":[BODY]}, or of tensors

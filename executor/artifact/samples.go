@@ -42,8 +42,8 @@ type Trial struct {
 	// Sent returns the tensors of a request, Received those of a recorded reply. nil: unknown.
 	Sent     func(entry uint16, row uint32) []backends.Tensor
 	Received func(entry uint16, reply []byte) ([]backends.Tensor, error)
-	// Body returns the body of a sample's request as it was sent, once; nil: it is that of Sent.
-	Body func(x *backends.Sample) []byte
+	// Own returns the tensors of a sample's request where it was sent with others than those of Sent, once; else nil.
+	Own func(x *backends.Sample) []backends.Tensor
 }
 
 // Samples records every request of a run in files of a folder. The measuring goroutines are never
@@ -110,7 +110,7 @@ type TrialWriter struct {
 	// Used by the writing goroutine.
 	parts map[uint64]*partialRequest // unfinished requests, by lane and slot
 	out   *trialExport
-	body  []byte // of the sample that is being written; nil: that of its row
+	own   []backends.Tensor // of the sample that is being written; nil: those of its row
 }
 
 // Replies reports whether replies are recorded too.
@@ -245,8 +245,8 @@ func (k *TrialWriter) keep(x *backends.Sample) error {
 			x.Events, x.Text = append(p.events, x.Events...), append(p.text, x.Text...)
 		}
 	}
-	if k.body = nil; k.trial.Body != nil { // also where it is not written: it is kept until it is asked for
-		k.body = k.trial.Body(x)
+	if k.own = nil; k.trial.Own != nil { // also where they are not written: they are kept until asked for
+		k.own = k.trial.Own(x)
 	}
 	if k.of.o.Table != "" {
 		if err := k.of.row(k, x); err != nil {

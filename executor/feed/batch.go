@@ -118,7 +118,7 @@ func joinRows(b *build, rows []row) (req backends.Request, err error) {
 	if err = applyRow(b, &req, rows); err != nil {
 		return req, err
 	}
-	if b.sig.Text {
+	if b.sig.Text || b.dataset.Prompts != nil {
 		for _, r := range rows {
 			req.Rows, req.Vary = append(req.Rows, r.members), r.vary
 		}

@@ -76,7 +76,7 @@ func Build(
 	}
 	var rows []row
 	switch {
-	case sig.Text && d.Prompts != nil:
+	case d.Prompts != nil:
 		rows = promptRows(b)
 	case sig.Text && format.Readable(d):
 		rows = textRows(b, format.Read(d))

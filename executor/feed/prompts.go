@@ -84,10 +84,6 @@ func promptRows(b *build) []row {
 		}
 		rows = append(rows, list...)
 	}
-	if p.Reuse == "none" && !b.sig.Varies {
-		b.warn(p.Pos, "prompts-repeat", "target %q sends the same %d prompts again and again: a server's cache sees "+
-			"them again", b.request.Target.Name, len(rows)).Help("raise `count` to the number of requests")
-	}
 	if w.inexact > 0 {
 		b.warn(p.Pos, "prompt-lengths", "%d of %d prompts do not have exactly the tokens that were drawn: the "+
 			"tokenizer makes no such texts of this corpus", w.inexact, len(rows))
@@ -114,7 +110,7 @@ type promptWriter struct {
 type piece struct{ marked, plain string }
 
 // fresh reports whether each request has an opening of its own.
-func (w *promptWriter) fresh() bool { return w.plan.Reuse == "none" && w.sig.Varies }
+func (w *promptWriter) fresh() bool { return w.plan.Reuse == "none" }
 
 // shared writes a text that prompts share: in each trial another one, unless prompts are to be reused.
 func (w *promptWriter) shared(tokens int, name string) piece {

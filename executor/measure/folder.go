@@ -159,7 +159,7 @@ func (f *Folder) Drain(now int64) (folded int) {
 		}
 	}
 	if f.texts.size > maxTexts {
-		f.countTexts(start, end)
+		f.countTexts(textsAtOnce, start, end)
 	}
 	if f.slices != nil && now < end {
 		f.slices.inFlight(now, f.c.InFlight())
@@ -378,7 +378,7 @@ func (f *Folder) Finish(now int64) Total {
 	}
 	t.From, t.To = start, max(start, min(end, now))
 	f.release(math.MaxInt64, start, end)
-	f.countTexts(start, end)
+	f.countTexts(math.MaxInt, start, end)
 	length := t.To - t.From
 	t.Slices = f.slices.finish(t.To)
 	f.hold.Window = lengthOf(f.c.Holds, length)

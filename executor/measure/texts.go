@@ -46,8 +46,12 @@ func (t *Tokenized) add(x *finished) {
 	}
 }
 
-// maxTexts bounds the bytes of texts that are kept: with more of them they are counted while requests are sent.
-const maxTexts = 64 << 20
+// maxTexts bounds the bytes of texts that are kept. With more of them the first are counted while requests are sent,
+// at most about textsAtOnce bytes between two drains, so that samples do not wait long.
+const (
+	maxTexts    = 64 << 20
+	textsAtOnce = 64 << 10
+)
 
 // texts are those that are to be counted.
 type texts struct {
@@ -81,12 +85,34 @@ func (f *Folder) keepText(x *finished) *keptText {
 	return k
 }
 
-// keptSize is the size of a keptText without its text, bytes.
-const keptSize = 512
-
 func (t *texts) add(k *keptText) {
 	t.list = append(t.list, k)
-	t.size += len(k.sample.Text) + keptSize
+	t.size += k.size()
+}
+
+// size returns about how many bytes k takes.
+func (k *keptText) size() int { return 512 + len(k.sample.Text) }
+
+// take removes texts whose requests have a final delay from the first on, until they have bytes together.
+func (t *texts) take(bytes int) (list []*keptText) {
+	var waiting []*keptText
+	rest := t.list
+	for len(rest) > 0 && bytes > 0 {
+		k := rest[0]
+		rest[0], rest = nil, rest[1:]
+		if k.pending != nil && !k.pending.final {
+			waiting = append(waiting, k)
+			continue
+		}
+		list = append(list, k)
+		bytes -= k.size()
+		t.size -= k.size()
+	}
+	if len(waiting) > 0 {
+		rest = append(waiting, rest...)
+	}
+	t.list = rest
+	return list
 }
 
 // countText enters the number of an answer's tokens.
@@ -101,30 +127,20 @@ func (x *finished) countText(count func(*backends.Sample) (int, bool)) {
 	}
 }
 
-// countTexts counts the texts that are kept, and adds what needs that; texts of requests whose delay is not final
-// are kept on.
-func (f *Folder) countTexts(start, end int64) {
-	var ready []*keptText
-	kept := f.texts.list
-	f.texts = texts{}
-	for _, k := range kept {
-		if k.pending != nil && !k.pending.final {
-			f.texts.add(k)
-			continue
-		}
-		ready = append(ready, k)
-	}
+// countTexts counts the first texts that are kept, about so many bytes, and adds what needs that.
+func (f *Folder) countTexts(bytes int, start, end int64) {
+	list := f.texts.take(bytes)
 	var workers sync.WaitGroup
 	n := runtime.GOMAXPROCS(0)
 	for i := range n {
 		workers.Go(func() {
-			for k := i; k < len(ready); k += n {
-				ready[k].countText(f.c.Count)
+			for k := i; k < len(list); k += n {
+				list[k].countText(f.c.Count)
 			}
 		})
 	}
 	workers.Wait()
-	for _, k := range ready {
+	for _, k := range list {
 		f.countText(k, start, end)
 	}
 }

@@ -158,11 +158,11 @@ func TestTextsAreBounded(t *testing.T) {
 		n.done(i, i+1, generated(-1, textEvent{1, answer, 0}), func(s *backends.Sample) { s.Text = text })
 		n.at(i + 2)
 	}
-	if counted != 4 || len(n.texts.list) != 2 {
-		t.Errorf("%d texts counted and %d kept of 6", counted, len(n.texts.list))
+	if counted != 3 || len(n.texts.list) != 3 || n.texts.size > maxTexts {
+		t.Errorf("%d texts counted and %d kept of 6, %d bytes", counted, len(n.texts.list), n.texts.size)
 	}
-	if n.Finish(n.start + 2000*ms); counted != 6 || len(n.texts.list) != 0 {
-		t.Errorf("%d texts counted in the end, %d kept", counted, len(n.texts.list))
+	if n.Finish(n.start + 2000*ms); counted != 6 || len(n.texts.list) != 0 || n.texts.size != 0 {
+		t.Errorf("%d texts counted in the end, %d kept, %d bytes", counted, len(n.texts.list), n.texts.size)
 	}
 }
 

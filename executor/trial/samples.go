@@ -20,8 +20,8 @@ type Recording struct {
 	// Sent are the tensors of a request, Received those of a reply that was kept (Env.Replies).
 	Sent     func(entry uint16, row uint32) []backends.Tensor
 	Received func(entry uint16, reply []byte) ([]backends.Tensor, error)
-	// Body returns the body of a sample's request as it was sent, once; nil: it is that of Sent.
-	Body func(x *backends.Sample) []byte
+	// Own returns the tensors of a sample's request where it was sent with others than those of Sent, once; else nil.
+	Own func(x *backends.Sample) []backends.Tensor
 }
 
 // Recorder keeps the samples of one trial.
@@ -41,7 +41,7 @@ func newRecorder(s *session) Recorder {
 	r := Recording{
 		Node: in.Node.ID, Number: in.Number, Closed: in.Result.Load.Kind == "concurrency", Value: p.Level,
 		Started: h.Clock.Origin.UTC(), Sent: in.Requests.sent, Received: in.Requests.received,
-		Body: s.body,
+		Own: s.own,
 	}
 	if !p.Open {
 		r.Value = in.Result.Load.Total()
@@ -71,9 +71,9 @@ func (in *Requests) promptTokens() func(entry uint16, row uint32) int {
 	}
 }
 
-// body returns the body of a request that is another than that of its row: a turn that holds those before it
-// and their answers, or a prompt with words of its own.
-func (s *session) body(x *backends.Sample) []byte {
+// own returns the tensors of a request that are others than those of its row: those of a turn that holds the ones
+// before it and their answers, or of a prompt with words of its own.
+func (s *session) own(x *backends.Sample) []backends.Tensor {
 	e := s.in.Requests.Entries[x.Entry]
 	var call *backends.Call
 	if s.sessions != nil {
@@ -82,8 +82,17 @@ func (s *session) body(x *backends.Sample) []byte {
 	if call == nil && int(x.Row) < len(e.Calls) && e.Calls[x.Row].Vary != nil {
 		call = e.Calls[x.Row]
 	}
-	if b, ok := s.in.Requests.Targets[e.Target].Conn.(backends.Recaller); ok && call != nil {
-		return b.SentBody(call, x.ID)
+	if call == nil {
+		return nil
+	}
+	if b, ok := s.in.Requests.Targets[e.Target].Conn.(backends.Recaller); ok {
+		if body := b.SentBody(call, x.ID); body != nil {
+			return []backends.Tensor{backends.Payload(body)}
+		}
+		return nil
+	}
+	if call.Vary != nil && int(x.Row) < len(e.Built) {
+		return call.Vary.Filled(e.Built[x.Row].Inputs, x.ID)
 	}
 	return nil
 }

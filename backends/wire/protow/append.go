@@ -42,9 +42,14 @@ func AppendInts(dst []byte, n protowire.Number, v []int64) []byte {
 	return dst
 }
 
-// Fill writes the value of a hole of a call into it: digits, a varint as wide as the hole, or a counter.
+// Fill writes the value of a hole of a call into it: digits, a varint as wide as the hole, a counter, or a word that
+// varies.
 func Fill(to []byte, field uint8, c *backends.Call, f *backends.Fields) {
-	if field >= backends.FieldCounter {
+	switch {
+	case field >= backends.FieldVaryRequest:
+		copy(to, c.Vary.Word(field, f.ID))
+		return
+	case field >= backends.FieldCounter:
 		c.Counters[field-backends.FieldCounter].Put(to, f.ID)
 		return
 	}
