@@ -65,7 +65,7 @@ def trace():
     recorded = {}
     with open(f"{work}/trace.jsonl", "w") as f:
         for s in range(2000):
-            at = 10 * s
+            at = 3 * s
             for k in range(5):
                 recorded[f"s{s}.{k}"] = at * 10**6
                 f.write(json.dumps({"session_id": f"s{s}", "prompt": f"s{s}.{k}", "timestamp": at,
