@@ -68,7 +68,8 @@ type LaneOptions struct {
 }
 
 // Call is an encoded request. Immutable. Holes are fixed-width places in Head that Send fills per
-// request. A lane patches its own copy of the head (tens of bytes); bodies are shared by all lanes.
+// request. A lane patches its own copy of the head (tens of bytes, but for prompts that vary); bodies are shared by all
+// lanes.
 type Call struct {
 	Size     int    // bytes on the wire
 	Row      uint32 // data row, to match expected outputs afterwards

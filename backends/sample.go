@@ -44,8 +44,9 @@ type Sample struct {
 	// one for each response and sign of progress, if the target streams; the caller sets the capacity;
 	// 0: not wanted
 	Events []Event
-	Text   []byte // the replies as received, if they are kept (Target.KeepReplies): see Replies
-	Note   []byte // first NoteSize bytes of the server's error text; nil buffer until first used
+	// the replies as received, if they are kept (Target.KeepReplies): see Replies; or what Call.KeepAnswer keeps
+	Text []byte
+	Note []byte // first NoteSize bytes of the server's error text; nil buffer until first used
 }
 
 // Tokens holds the times of generated text (Ability TokenEvents), and the numbers of tokens that

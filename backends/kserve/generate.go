@@ -65,10 +65,14 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 		text.text("}")
 	}
 	text.text("}")
+	var body [][]byte
+	size := len(text.bytes)
 	if r.Vary != nil {
 		text.vary(r.Vary)
+		size = len(text.bytes)
+		body = [][]byte{text.cut()}
 	}
-	call, err := c.call(r, path, text, nil, len(text.bytes), false)
+	call, err := c.call(r, path, text, body, size, false)
 	if err != nil {
 		return nil, err
 	}

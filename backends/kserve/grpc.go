@@ -3,6 +3,7 @@ package kserve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -113,6 +114,9 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (*backends.Call, error) {
 	call, err := c.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list,
 		replyLimit(r, &c.target, false), c.models.expect(r, p, &c.target))
+	if err != nil && r.Vary != nil && c.target.Compression != "" {
+		err = fmt.Errorf("%w: write `reuse: all` in `prompts`, or leave `compression` out", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -91,6 +91,16 @@ func (h *holes) vary(v *backends.Vary) {
 	h.bytes, h.list = append(front, rest...), append(h.list, holes...)
 }
 
+// cut removes what is behind the last hole and returns it.
+func (h *holes) cut() (rest []byte) {
+	end := 0
+	for _, hole := range h.list {
+		end = max(end, int(hole.At)+int(hole.Width))
+	}
+	h.bytes, rest = h.bytes[:end:end], h.bytes[end:]
+	return rest
+}
+
 // Fields of InferParameter.
 const (
 	boolParam = 1

@@ -59,11 +59,11 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		prefix.join(text)
 		body = raw
 	}
-	if r.Vary != nil && len(raw) > 0 {
-		for i := range r.Inputs {
+	if r.Vary != nil {
+		for i := 0; i < len(r.Inputs) && len(raw) > 0; i++ {
 			prefix.raw(&r.Inputs[i], r.Vary)
 		}
-		body = nil
+		body = [][]byte{prefix.cut()}
 	}
 	call, err := c.call(&r, path, prefix, body, size, len(raw) > 0)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 //	'n'     name of its function: the same                          of the call
 //	'a'     a part of its arguments: the same                       of the call
 //	'o'     all of its arguments: a JSON object                     of the call
-//	'k'     what belongs to none of these: the same, of another     of the choice
-//	        choice than the first, or a refusal
+//	'k'     what belongs to none of these: a part of another        of the part of
+//	        choice than the first, or a refusal                     the choice
 //
 // The next turn is made without reasoning, which servers do not take back, and without 'k'.
 const (
@@ -43,11 +43,14 @@ type answerReader struct {
 	jsonscan.Scanner
 	dst   []byte
 	depth int
+	whole bool // of replies that are kept whole: those of a stream have no event that ends an item
 }
 
 // appendAnswer appends the frames of an event or a whole reply to dst.
-func appendAnswer(dst, text []byte) []byte {
-	r := answerReader{Scanner: jsonscan.Lenient(text), dst: dst}
+func appendAnswer(dst, text []byte) []byte { return appendFrames(dst, text, false) }
+
+func appendFrames(dst, text []byte, whole bool) []byte {
+	r := answerReader{Scanner: jsonscan.Lenient(text), dst: dst, whole: whole}
 	if r.Peek() == '{' {
 		r.top()
 	}
@@ -97,7 +100,7 @@ func (r *answerReader) raw() []byte {
 
 // top reads the members of the event itself.
 func (r *answerReader) top() {
-	var kind, delta []byte
+	var kind, delta, text []byte
 	index := int64(0)
 	item, block := -1, len(r.dst) // where an item of the responses endpoint begins, and a block of messages
 	for r.Enter('{'); r.More('}'); {
@@ -122,6 +125,8 @@ func (r *answerReader) top() {
 			r.block(index)
 		case "output", "content":
 			r.blocks()
+		case "text":
+			text = r.raw()
 		default:
 			r.Skip()
 		}
@@ -131,10 +136,14 @@ func (r *answerReader) top() {
 		r.dst = r.dst[:item]
 	case item >= 0: // its text came in deltas
 		r.dst = withoutText(r.dst, item)
+	case kind == nil:
+		r.put(tagText, 0, text)
 	case string(kind) == "response.output_text.delta":
 		r.put(tagText, 0, delta)
 	case string(kind) == "response.refusal.delta":
 		r.put(tagOther, 0, delta)
+	case r.whole && string(kind) == "response.function_call_arguments.delta":
+		r.put(tagOther, index, delta)
 	case bytes.HasPrefix(kind, ofReasoning) && bytes.HasSuffix(kind, ofDelta):
 		r.put(tagReasoning, 0, delta)
 	}
@@ -172,9 +181,26 @@ func (r *answerReader) choice() {
 		}
 	}
 	if index != 0 {
-		r.mark(start, tagOther, byte(index))
+		r.dst = others(r.dst, start, byte(index))
 	}
 }
+
+// others makes frames of another choice than the first of those from from on: one number for each part of it.
+func others(list []byte, from int, choice byte) []byte {
+	kept := list[:from]
+	for rest := list[from:]; len(rest) > 0; {
+		end := frameHead + int(binary.LittleEndian.Uint32(rest[2:]))
+		if part := bytes.IndexByte(partsOfChoice, rest[0]); part >= 0 {
+			rest[0], rest[1] = tagOther, choice*byte(len(partsOfChoice))+byte(part)
+			kept = append(kept, rest[:end]...)
+		}
+		rest = rest[end:]
+	}
+	return kept
+}
+
+// partsOfChoice are the tags of what is generated; identifiers are not.
+var partsOfChoice = []byte{tagText, tagReasoning, tagName, tagArguments, tagOther}
 
 // message reads a message, or a part of one.
 func (r *answerReader) message() {
@@ -202,6 +228,18 @@ func (r *answerReader) message() {
 			end = len(r.dst)
 		case "refusal":
 			r.put(tagOther, 0, r.raw())
+		case "function_call": // of old servers: it makes no turn of a conversation
+			from := len(r.dst)
+			r.function()
+			r.mark(from, tagOther, 0)
+		case "audio":
+			r.members(func(key string) bool {
+				if key != "transcript" {
+					return false
+				}
+				r.put(tagOther, 0, r.raw())
+				return true
+			})
 		default:
 			r.Skip()
 		}
@@ -221,26 +259,42 @@ func (r *answerReader) call(at int64) {
 			index = r.Dimension()
 		case "id":
 			r.put(tagID, 0, r.raw())
-		case "function":
-			if r.Peek() != '{' {
-				r.Skip()
-				continue
-			}
-			for r.Enter('{'); r.More('}'); {
-				switch string(r.Key()) {
-				case "name":
-					r.put(tagName, 0, r.raw())
-				case "arguments":
-					r.put(tagArguments, 0, r.raw())
-				default:
-					r.Skip()
-				}
-			}
+		case "function", "custom":
+			r.function()
 		default:
 			r.Skip()
 		}
 	}
 	r.mark(start, 0, byte(index))
+}
+
+// function reads the function of a tool call, or a part of one.
+func (r *answerReader) function() {
+	r.members(func(key string) bool {
+		switch key {
+		case "name":
+			r.put(tagName, 0, r.raw())
+		case "arguments", "input":
+			r.put(tagArguments, 0, r.raw())
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// members reads an object with a function for its members, which returns false without reading those that it does not
+// want. Any other value is skipped.
+func (r *answerReader) members(member func(key string) bool) {
+	if r.Peek() != '{' {
+		r.Skip()
+		return
+	}
+	for r.Enter('{'); r.More('}'); {
+		if !member(string(r.Key())) {
+			r.Skip()
+		}
+	}
 }
 
 // blocks reads a content: a string, or a list of blocks.

@@ -162,9 +162,9 @@ func (c *conn) frames(reply *backends.Sample) (list []byte, ok bool) {
 		return reply.Text, len(reply.Text) != 1 || reply.Text[0] != tagTooLong
 	}
 	ok = true
-	for _, r := range reply.Replies() {
-		ok = ok && len(r) > 0
-		list = appendAnswer(list, bytes.TrimSpace(bytes.TrimPrefix(r, eventStart)))
+	for _, text := range reply.Replies() {
+		ok = ok && len(text) > 0
+		list = appendFrames(list, bytes.TrimSpace(bytes.TrimPrefix(text, eventStart)), true)
 	}
 	return list, ok
 }
@@ -199,7 +199,7 @@ func (c *conn) Texts(reply *backends.Sample) (texts []string, ok bool) {
 		}
 		texts = append(texts, string(text))
 	}
-	return texts, ok
+	return texts, ok && len(texts) > 0
 }
 
 // encode returns the messages that repeat the answer to the server, with commas between them.

@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// texts lists answers: a name, the events of a stream or a whole reply, and behind "= " what the model generated.
+// textsOfAnswers lists answers: a name, the events of a stream or a whole reply, and behind "= " what the model
+// generated; behind "~ " what can be told of it where replies are kept whole, which are those with content.
 const textsOfAnswers = `
 chat in events
 {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}
@@ -55,6 +56,22 @@ tool calls
 {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}}]}
 = ["get","{\"a\":1}","put","{}"]
 
+another choice: no identifier is generated, and its parts are apart
+{"choices":[{"index":1,"delta":{"content":"a","tool_calls":[{"index":0,"id":"c1","function":{"name":"get","arguments":"{}"}}]}}]}
+{"choices":[{"delta":{"reasoning":"b"},"index":1}]}
+= ["a","get","{}","b"]
+
+a function call of old servers, a custom tool, and speech
+{"choices":[{"index":0,"delta":{"function_call":{"name":"get","arguments":"{}"}}}]}
+{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"type":"custom","custom":{"name":"sql","input":"select 1"}}]}}]}
+{"choices":[{"index":0,"delta":{"audio":{"id":"x","transcript":"said"}}}]}
+= ["get{}said","sql","select 1"]
+
+text alone
+{"text":"One"}
+{"text":" two"}
+= ["One two"]
+
 a refusal
 {"choices":[{"index":0,"message":{"content":null,"refusal":"No."}}]}
 = ["No."]
@@ -82,6 +99,7 @@ responses in events
 {"type":"response.output_item.done","output_index":2,"item":{"type":"function_call","call_id":"c","name":"get","arguments":"{}"}}
 {"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"output_text","text":"One two"}]}]}}
 = ["Hm","One two","get","{}"]
+~ ["Hm","One two","{}"]
 
 responses in one piece
 {"output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"Sum"}]},{"type":"message","content":[{"type":"output_text","text":"One"},{"type":"refusal","refusal":"no"}]}]}
@@ -110,25 +128,32 @@ messages in one piece
 // TestTexts: what a model generated is read out of what is kept of its answer, and out of whole replies.
 func TestTexts(t *testing.T) {
 	for _, answer := range strings.Split(strings.Trim(textsOfAnswers, "\n"), "\n\n") {
-		lines := strings.Split(answer, "\n")
-		events, last := lines[1:len(lines)-1], lines[len(lines)-1]
-		var want []string
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(last, "= ")), &want); err != nil {
-			t.Fatal(lines[0], err)
-		}
+		name, rest, _ := strings.Cut(answer, "\n")
+		rest, last, _ := strings.Cut(rest, "\n= ")
+		last, ofWhole, differs := strings.Cut(last, "\n~ ")
 		for _, kept := range []bool{false, true} {
-			var p parser
+			if kept && differs {
+				last = ofWhole
+			}
+			var want []string
+			if err := json.Unmarshal([]byte(last), &want); err != nil {
+				t.Fatal(name, err)
+			}
+			var j judge
 			s := &backends.Sample{}
-			for _, e := range events {
-				if kept {
+			for e := range strings.SplitSeq(rest, "\n") {
+				switch ok := j.parser.read([]byte(e), nil); {
+				case !ok:
+					t.Fatalf("%s: %s", name, e)
+				case !kept:
+					s.Text = j.parser.appendAnswer(s.Text, []byte(e))
+				case !j.repeats() && (j.parser.answer || j.parser.reasoning):
 					s.AddText([]byte(e))
-				} else if p.read([]byte(e), nil) {
-					s.Text = p.appendAnswer(s.Text, []byte(e))
 				}
 			}
 			got, ok := connTo(t, chat, kept).Texts(s)
 			if diff := cmp.Diff(want, got); diff != "" || !ok {
-				t.Errorf("%s, whole replies %t, all of it %t (-want +got):\n%s", lines[0], kept, ok, diff)
+				t.Errorf("%s, whole replies %t, all of it %t (-want +got):\n%s", name, kept, ok, diff)
 			}
 		}
 	}
@@ -144,5 +169,8 @@ func TestTextsOfAllOrNone(t *testing.T) {
 	s.AddText(make([]byte, backends.MaxText))
 	if _, ok := connTo(t, chat, true).Texts(s); ok {
 		t.Error("an answer with a reply that was too long has texts")
+	}
+	if _, ok := connTo(t, chat, false).Texts(&backends.Sample{}); ok {
+		t.Error("an answer of which nothing could be read has texts")
 	}
 }

@@ -57,7 +57,7 @@ func (c *conn) Describe(ctx context.Context, model string) (backends.Signature, 
 //	(always)                                         exclude_input_in_output true, and without a limit of
 //	                                                 TensorRT-LLM max_tokens 256, where the model has them
 //	parameters of target, request and row, and       inputs of their name; of vLLM those that are none are
-//	other members of the row                         in sampling_parameters
+//	other members of the row                         in sampling_parameters. At generate parameters stay such
 //
 // The last replace what comes before them.
 func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
@@ -78,7 +78,7 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 // TextInputs implements backends.TextTensors.
 func (c *conn) TextInputs(r backends.Request) ([]backends.Tensor, error) {
 	if len(r.Rows) != 1 {
-		return nil, fmt.Errorf("endpoint %s takes rows of text", c.target.Endpoint)
+		return nil, fmt.Errorf("endpoint %s takes one text in a request: remove `batch`", c.target.Endpoint)
 	}
 	m := &textMaker{vllm: c.target.Endpoint == vllm, sig: r.Signature}
 	m.vllm = m.vllm || c.target.Endpoint == generate && m.port(sampling) != nil
@@ -102,30 +102,27 @@ func (c *conn) TextInputs(r backends.Request) ([]backends.Tensor, error) {
 }
 
 // Texts implements backends.Texter: replies that hold parts of a text are joined. The text is the output
-// text_output, or all outputs of strings where there is none of that name.
+// text_output, or the only output of strings where there is none of that name; of several none can be told to be it.
 func (c *conn) Texts(reply *backends.Sample) (texts []string, ok bool) {
-	var named, all []string // by element of the outputs
+	named := map[string][]string{} // elements of each output of strings
 	for _, r := range reply.Replies() {
 		outputs, err := c.Outputs(r)
 		if err != nil || len(r) == 0 {
 			return nil, false
 		}
-		at := 0
 		for _, t := range outputs {
-			if t.Type != tensor.Bytes {
-				continue
-			}
-			list := stringsIn(t.Data)
-			all = appendTexts(all, at, list)
-			if at += len(list); t.Name == textOutput {
-				named = appendTexts(named, 0, list)
+			if t.Type == tensor.Bytes {
+				named[t.Name] = joined(named[t.Name], stringsIn(t.Data))
 			}
 		}
 	}
-	if named == nil {
-		named = all
+	if texts, ok = named[textOutput]; ok || len(named) > 1 {
+		return texts, ok
 	}
-	return named, named != nil
+	for _, texts := range named {
+		return texts, true
+	}
+	return nil, false
 }
 
 // stringsIn returns the elements of the raw form of BYTES.
@@ -136,13 +133,13 @@ func stringsIn(data []byte) (list []string) {
 	return list
 }
 
-// appendTexts appends each element of more to the text at its place, from at on.
-func appendTexts(texts []string, at int, more []string) []string {
-	for len(texts) < at+len(more) {
+// joined appends each element of more to the text at its place.
+func joined(texts, more []string) []string {
+	for len(texts) < len(more) {
 		texts = append(texts, "")
 	}
 	for i, text := range more {
-		texts[at+i] += text
+		texts[i] += text
 	}
 	return texts
 }

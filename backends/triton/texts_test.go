@@ -26,7 +26,8 @@ func TestTexts(t *testing.T) {
 			[]string{`{"text_output":"One"}`, `{"text_output":" two"}`, `{"text_output":""}`},
 			[]string{"One two"},
 		},
-		{"another name", []string{`{"id":"7","answer":"a\nb","stop_reason":"length"}`}, []string{"a\nb", "length"}},
+		{"another name", []string{`{"id":"7","answer":"a\nb","score":1}`}, []string{"a\nb"}},
+		{"several outputs of strings", []string{`{"answer":"a b","stop_reason":"length"}`}, nil},
 		{
 			"text_output beside others",
 			[]string{`{"log":"x","text_output":["a","b"]}`, `{"text_output":["c","d"]}`},
