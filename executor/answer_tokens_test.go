@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/tokenizer"
@@ -149,6 +150,52 @@ func TestAnswerTokens(t *testing.T) {
 		})
 	}
 }
+
+// TestAnswerTokensOfMix: each entry of a mix has the source of its own target.
+func TestAnswerTokensOfMix(t *testing.T) {
+	t.Parallel()
+	file, err := filepath.Abs("tokenizer/testdata/bytelevel.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, url := talk(t, saying(0))
+	target := "backend: openai, model: m, streaming: true, probe: false, url: " + url
+	r := play(t, `version: 1
+targets: {with: {`+target+`, tokenizer: `+file+`}, without: {`+target+`}}
+data: {rows: [{prompt: a b}]}
+stages: [{id: s, mix: {a: {target: with}, b: {target: without}}, load: {concurrency: 2}, for: 20 requests}]
+`, "", Env{Replies: true})
+	n := node(t, r, "s")
+	for mix, want := range map[string]string{"a": "tokenizer", "b": "events", "": "tokenizer and events"} {
+		metrics := n.Metrics
+		if mix != "" {
+			metrics = n.Scope("", mix).Metrics
+		}
+		if m := metrics["itl"]; m.Source != want {
+			t.Errorf("itl of %q is by %q, want %q", mix, m.Source, want)
+		}
+	}
+}
+
+// TestTextCounter: embeddings and ranks have no text that is counted; a model that takes batches has.
+func TestTextCounter(t *testing.T) {
+	for _, c := range []struct {
+		sig  backends.Signature
+		want bool
+	}{
+		{backends.Signature{Text: true}, true},
+		{backends.Signature{Text: true, Batched: true}, false},
+		{backends.Signature{Batched: true, MaxBatch: 8}, true},
+	} {
+		if got := textCounter(texter{}, c.sig, func(string) int { return 1 }) != nil; got != c.want {
+			t.Errorf("%+v: counted %t", c.sig, got)
+		}
+	}
+}
+
+type texter struct{ backends.Conn }
+
+func (texter) Texts(*backends.Sample) ([]string, bool) { return nil, false }
 
 func eightTimes(got, one *int64) bool {
 	if got == nil || one == nil {

@@ -178,7 +178,7 @@ func textCounter(
 	conn backends.Conn, sig backends.Signature, count func(text string) int,
 ) func(*backends.Sample) (int, bool) {
 	read, ok := conn.(backends.Texter)
-	if !ok || sig.Batched {
+	if !ok || sig.Text && sig.Batched { // embeddings and ranks
 		return nil
 	}
 	return func(reply *backends.Sample) (tokens int, ok bool) {

@@ -169,6 +169,8 @@ type ending struct {
 
 func (*ending) Write(*backends.Sample) error { return nil }
 
+func (*ending) Counted(uint64, int64) {}
+
 func (e *ending) Close(bounds []int64) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -31,6 +31,9 @@ func keep(s measure.Sink) func(trial.Recording) trial.Recorder {
 // endless is a Recorder that does not mind when a trial ends.
 type endless struct{ measure.Sink }
 
+// Counted implements Recorder.
+func (endless) Counted(uint64, int64) {}
+
 // Close implements Recorder.
 func (endless) Close([]int64) error { return nil }
 

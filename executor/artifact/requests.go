@@ -285,7 +285,14 @@ func (s *Samples) nodeFiles(
 	f *Folder, r *result.Result, n *result.Node, prefix string, o Options, keep func(*temporary, error) error,
 ) error {
 	run, tally := llm.Describe(r, n), llm.Tally{Windows: llm.OnWall(r, llm.Windows(n))}
-	each := func(yield func(*llm.Request) error) error { return s.logs[n.ID].each(llm.Windows(n), yield) }
+	each := func(yield func(*llm.Request) error) error {
+		return s.logs[n.ID].each(llm.Windows(n), func(q *llm.Request) error {
+			if tokens, ok := s.counted[q.ID]; ok {
+				q.Output = tokens
+			}
+			return yield(q)
+		})
+	}
 	if err := each(func(q *llm.Request) error { tally.Add(q); return nil }); err != nil {
 		return err
 	}

@@ -46,6 +46,9 @@ func TestLLMFiles(t *testing.T) {
 			if err := k.Write(&samples[i]); err != nil {
 				t.Fatal(err)
 			}
+			if _, used := samples[i].OutputTokens.Get(); !used {
+				k.Counted(samples[i].ID, 5) // of the text, by a tokenizer
+			}
 		}
 		if err := k.Close(nil); err != nil {
 			t.Fatal(err)
@@ -58,7 +61,7 @@ func TestLLMFiles(t *testing.T) {
 	stopped := chat(140, 8, 0)
 	stopped.Class, stopped.Flags = backends.Stopped, backends.Incomplete
 	write("s[a=1]", 0, chat(20, 50, 50, 500, 501)) // an attempt that does not count
-	write("s[a=1]", 1, warm, chat(100, 10, 3, 10, 12, 16), chat(110, 12, 5, 20, 24), failed, stopped)
+	write("s[a=1]", 1, warm, chat(100, 10, 3, 10, 12, 16), chat(110, 12, -1, 20, 24), failed, stopped)
 	write("s[a=2]", 0, chat(300, 7, 2, 30, 31))
 	s.Close()
 	node := func(id string, from, length float64) *result.Node {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -69,6 +70,9 @@ type Samples struct {
 	inputs *inputLog
 	masked map[string]string // results of Mask, by text
 	err    error
+
+	counting sync.Mutex
+	counted  map[uint64]int64 // tokens of answers without usage, by the id of the request; guarded by counting
 }
 
 // delivery is a block on its way to the disk. done, of a trial's last block, is closed when all is
@@ -131,7 +135,10 @@ func (k *TrialWriter) Write(s *backends.Sample) error {
 	at := len(b.events)
 	b.events = append(b.events, s.Events...)
 	c.Events = b.events[at:len(b.events):len(b.events)]
-	c.Note, c.Text = b.copy(s.Note), b.copy(s.Text)
+	c.Note, c.Text = b.copy(s.Note), nil
+	if k.of.o.Export {
+		c.Text = b.copy(s.Text)
+	}
 	if len(b.samples) == cap(b.samples) || len(b.bytes)+16*len(b.events) >= blockBytes {
 		k.of.full <- delivery{from: k, block: b} // full has room for all blocks
 		k.block = nil
@@ -158,6 +165,20 @@ func (k *TrialWriter) takeBlock() bool {
 	default:
 		return false
 	}
+}
+
+// Counted takes the number of tokens of the answer to a request that was written without usage.
+func (k *TrialWriter) Counted(id uint64, tokens int64) {
+	s := k.of
+	if !s.o.LLM {
+		return
+	}
+	s.counting.Lock()
+	defer s.counting.Unlock()
+	if s.counted == nil {
+		s.counted = make(map[uint64]int64)
+	}
+	s.counted[id] = tokens
 }
 
 // Close ends the trial and waits until its samples are written. bounds are the edges of its

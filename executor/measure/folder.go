@@ -36,8 +36,10 @@ type Config struct {
 	// several goroutines at once, until Finish returns. nil: no text is counted.
 	Count func(s *backends.Sample) (tokens int, ok bool)
 	// CountAtOnce: decisions during hold need the tokens, so they are counted as answers come, and not when the
-	// player has ended.
-	CountAtOnce bool
+	// player has ended. Beside: others are measured meanwhile, so that one CPU has to do.
+	CountAtOnce, Beside bool
+	// Counted takes the number of tokens of an answer without usage; nil: it is not wanted.
+	Counted func(id uint64, tokens int64)
 	// Timeout is the shortest timeout of a request, ns; 0: none.
 	Timeout int64
 	// Client knows when this client was late or stood still, and Log is the player's in it; both nil:
@@ -158,8 +160,8 @@ func (f *Folder) Drain(now int64) (folded int) {
 			l.empty.push(s)
 		}
 	}
-	if f.texts.size > maxTexts {
-		f.countTexts(textsAtOnce, start, end)
+	if over := f.texts.size - maxTexts; over > 0 {
+		f.countTexts(max(over, textsAtOnce), start)
 	}
 	if f.slices != nil && now < end {
 		f.slices.inFlight(now, f.c.InFlight())
@@ -378,7 +380,7 @@ func (f *Folder) Finish(now int64) Total {
 	}
 	t.From, t.To = start, max(start, min(end, now))
 	f.release(math.MaxInt64, start, end)
-	f.countTexts(math.MaxInt, start, end)
+	f.countTexts(math.MaxInt, start)
 	length := t.To - t.From
 	t.Slices = f.slices.finish(t.To)
 	f.hold.Window = lengthOf(f.c.Holds, length)

@@ -13,7 +13,8 @@ import (
 type pendingRequest struct {
 	finished
 	sample backends.Sample
-	final  bool // its delay is
+	final  bool  // its delay is
+	end    int64 // of hold, as it was known then
 }
 
 // delayOf returns the delay of a request that has ended, as far as it is known.
@@ -78,7 +79,7 @@ func (f *Folder) release(now, start, end int64) {
 		if now < delay.Settles(p.SendStart, f.delaySlice) || now < p.Due+latest {
 			return false
 		}
-		p.final = true
+		p.final, p.end = true, end
 		f.countPending(p, start, end)
 		return true
 	})

@@ -46,8 +46,8 @@ func (t *Tokenized) add(x *finished) {
 	}
 }
 
-// maxTexts bounds the bytes of texts that are kept. With more of them the first are counted while requests are sent,
-// at most about textsAtOnce bytes between two drains, so that samples do not wait long.
+// maxTexts bounds the bytes of texts that are kept. With more of them the first are counted while requests are sent:
+// what is over it, and at least textsAtOnce bytes.
 const (
 	maxTexts    = 64 << 20
 	textsAtOnce = 64 << 10
@@ -73,6 +73,7 @@ func (f *Folder) keepText(x *finished) *keptText {
 	}
 	if f.c.CountAtOnce {
 		x.countText(f.c.Count)
+		f.tell(x)
 		return nil
 	}
 	k := &keptText{finished: *x, sample: *x.Sample}
@@ -128,10 +129,13 @@ func (x *finished) countText(count func(*backends.Sample) (int, bool)) {
 }
 
 // countTexts counts the first texts that are kept, about so many bytes, and adds what needs that.
-func (f *Folder) countTexts(bytes int, start, end int64) {
+func (f *Folder) countTexts(bytes int, start int64) {
 	list := f.texts.take(bytes)
 	var workers sync.WaitGroup
 	n := runtime.GOMAXPROCS(0)
+	if f.c.Beside {
+		n = 1
+	}
 	for i := range n {
 		workers.Go(func() {
 			for k := i; k < len(list); k += n {
@@ -141,12 +145,13 @@ func (f *Folder) countTexts(bytes int, start, end int64) {
 	}
 	workers.Wait()
 	for _, k := range list {
-		f.countText(k, start, end)
+		f.countText(k, start)
 	}
 }
 
 // countText adds what needs the tokens of an answer, which have been counted.
-func (f *Folder) countText(k *keptText, start, end int64) {
+func (f *Folder) countText(k *keptText, start int64) {
+	f.tell(&k.finished)
 	if k.portion == everything { // it has been, by its usage
 		if k.due {
 			f.aggregateAt(k.dueAt).Tokenized.add(&k.finished)
@@ -158,6 +163,13 @@ func (f *Folder) countText(k *keptText, start, end int64) {
 	if k.pending != nil {
 		p := &pendingRequest{finished: k.finished}
 		p.delay = k.pending.delay
-		f.countPending(p, start, end)
+		f.countPending(p, start, k.pending.end)
+	}
+}
+
+// tell tells the number of tokens that stands for usage.
+func (f *Folder) tell(x *finished) {
+	if n, ok := x.tokenized.Get(); ok && x.byTokenizer && f.c.Counted != nil {
+		f.c.Counted(x.ID, n)
 	}
 }

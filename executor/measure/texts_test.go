@@ -14,11 +14,13 @@ import (
 )
 
 // playTexts measures requests with text. usage: each has usage; else a third has, and a tokenizer that takes each
-// byte for a token counts the others.
-func playTexts(t *testing.T, c Config, usage bool) Total {
+// byte for a token counts the others. open: hold ends with the last request.
+func playTexts(t *testing.T, c Config, usage, open bool) Total {
 	t.Helper()
 	n, log := lateNode(t, c)
-	n.end = n.start + 900*ms
+	if n.end = n.start + 900*ms; open {
+		n.end = 0
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	at := int64(0)
 	for i := range 600 {
@@ -114,13 +116,25 @@ func TestTextsCountLater(t *testing.T) {
 		Goodput: []Bound{{some[0], 0.004}, {some[1], 60}},
 	}
 	bytes := func(s *backends.Sample) (int, bool) { return len(s.Text), true }
-	for _, windows := range []Windows{{}, {Length: 200 * ms, Keep: 20}} {
-		config := Config{Breakdown: parts, Tokens: true, Windows: windows}
-		want := playTexts(t, config, true)
+	for _, c := range []struct {
+		windows Windows
+		open    bool
+	}{{Windows{}, false}, {Windows{}, true}, {Windows{Length: 200 * ms, Keep: 20}, false}} {
+		config := Config{Breakdown: parts, Tokens: true, Windows: c.windows}
+		want := playTexts(t, config, true, c.open)
 		config.Count = bytes
-		later := playTexts(t, config, false)
+		told := int64(0)
+		config.Counted = func(_ uint64, tokens int64) { told += tokens }
+		later := playTexts(t, config, false, c.open)
+		if told == 0 {
+			t.Error("no number of tokens was told")
+		}
 		config.CountAtOnce = true
-		once := playTexts(t, config, false)
+		before := told
+		once := playTexts(t, config, false, c.open)
+		if told != 2*before {
+			t.Errorf("%d tokens were told at once, %d later", told-before, before)
+		}
 		for name, got := range map[string]Total{"later": later, "at once": once} {
 			if diff := cmp.Diff(forms(t, &want, some), forms(t, &got, some)); diff != "" {
 				t.Errorf("counted %s (-by usage +by the tokenizer):\n%.2000s", name, diff)

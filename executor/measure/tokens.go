@@ -137,12 +137,20 @@ func (a *Aggregate) countTokens(x *finished) {
 	}
 }
 
+// NeedsTokens reports whether a row is made of the numbers of tokens of answers.
+func NeedsTokens(row *metric.Row) bool {
+	switch row.Name {
+	case "tokens.output.rate", "tokens.total.rate", metric.TokensPerUser, metric.Interactivity:
+		return true
+	}
+	i := extractOf(row.Name)
+	return i >= 0 && needsTokens(i)
+}
+
 // TokenSource says what counted the tokens that a row is made of: the server's usage, the target's tokenizer or
 // the events with text; "" for other rows, and without data.
 func (a *Aggregate) TokenSource(row *metric.Row) string {
-	switch row.Name {
-	case metric.TokensOutput, "tokens.output.rate", "tokens.total.rate", metric.TokensPerUser, metric.ITL,
-		"itl_stream", "itl_chunked", "tpot", "ntpot", metric.Interactivity:
+	if NeedsTokens(row) {
 		var sources []string
 		for _, s := range [...]struct {
 			name string
@@ -153,6 +161,8 @@ func (a *Aggregate) TokenSource(row *metric.Row) string {
 			}
 		}
 		return strings.Join(sources, " and ")
+	}
+	switch row.Name {
 	case metric.TokensInput, "tokens.input.rate":
 		known := a.dists[distOf(metric.TokensInput, a.Closed)].N()
 		switch {

@@ -135,9 +135,10 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			TokensFromEvents, Note,
-			"Streams had no usage: the number of events with text is taken for that of tokens.",
-			"Name the model's `tokenizer` in the target, which then counts the texts. Or let the server count: ask for " +
-				"usage in the stream, or see whether a proxy removes it.",
+			"Streams had no usage, and no tokenizer counted their texts: the number of events with text is taken for " +
+				"that of tokens.",
+			"Name the model's `tokenizer` in the target. It does not count replies that are over 1 MiB where they are kept " +
+				"whole, as Triton's are. Or let the server count: ask for usage in the stream, or see whether a proxy removes it.",
 		},
 		{
 			CachedTokens, Note,

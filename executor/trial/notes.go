@@ -154,8 +154,8 @@ func notesOnReplies(all *measure.Aggregate) (list findings) {
 	list.count(result.ClosedByUs, all.ByUs(), "request",
 		"closed before their replies had ended, as `cancel` says: in no latency, and neither good nor failed")
 	list.count(result.TokensFromEvents, all.FromEvents, "request",
-		"answered without usage: the number of events with text is taken for that of tokens; name the model's "+
-			"`tokenizer` in the target to have their texts counted")
+		"answered without usage, whose texts no tokenizer counted: the number of events with text is taken for "+
+			"that of tokens; name the model's `tokenizer` in the target")
 	list.count(result.InOneEvent, all.InOneEvent, "request",
 		"answered in one event: the times between their tokens are unknown; see whether a proxy buffers the "+
 			"stream")

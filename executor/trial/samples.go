@@ -27,6 +27,8 @@ type Recording struct {
 // Recorder keeps the samples of one trial.
 type Recorder interface {
 	measure.Sink
+	// Counted takes the number of tokens of the answer to a request that was written without usage.
+	Counted(id uint64, tokens int64)
 	// Close ends the trial. bounds are the edges of its windows, ns on the run's clock: where hold
 	// began, and each end. The error says what is missing.
 	Close(bounds []int64) error

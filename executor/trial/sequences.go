@@ -16,7 +16,8 @@ func sequenceSource(in *Input, p *program.Load, calls [][]*backends.Call) *feed.
 	slots, _ := sequenceSlots(p)
 	o := feed.SequenceOptions{
 		Length: in.Node.Sequences.Drawn(), IDs: in.Requests.Entries[0].IDs, Slots: slots, Seed: in.Seed[1],
-		IDBase: in.IDBase, Budget: budget(p), Sessions: p.Sequences.Sessions, KeepText: in.Requests.KeepReplies || in.Requests.textCounter() != nil,
+		IDBase: in.IDBase, Budget: budget(p), Sessions: p.Sequences.Sessions,
+		KeepText:  in.Requests.KeepReplies || in.Requests.textCounter() != nil,
 		KeepCalls: in.Requests.KeepCalls,
 	}
 	for i, e := range in.Requests.Entries {

@@ -13,6 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // session joins what works together while the clock of a trial runs: the player sends, the folder sums
@@ -46,7 +48,7 @@ func newSession(h *Host, in *Input, p *program.Load, lanes lanePools, calls [][]
 	cut := cutHold(p.Length, in.Node.Stage.Extent)
 	config := folderConfig(r, rings, cut, s.late)
 	if s.recorder != nil {
-		config.Sink = s.recorder
+		config.Sink, config.Counted = s.recorder, s.recorder.Counted
 	}
 	s.folder = measure.New(config)
 	s.observer = &observer{running: r, cutting: cut, settles: readsServer(in.Checks)}
@@ -75,15 +77,43 @@ func folderConfig(r *running, rings *measure.Rings, cut cutting, late *delay.Log
 		Breakdown: r.in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
 		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Length: r.plan.Length, Slice: cut.slice,
 		Windows: cut.windows, Closed: !r.plan.Open, Tokens: r.in.Node.Generates(),
-		Prompt: r.in.Requests.promptTokens(), Count: r.in.Requests.textCounter(), CountAtOnce: decidesEarly(r.in), Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
+		Prompt: r.in.Requests.promptTokens(), Count: r.countText(), CountAtOnce: tokensDecide(r.in), Beside: r.host.Beside,
+		Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),
 	}
 }
 
-// decidesEarly reports whether numbers of the node decide, while it is measured, how long that goes on.
-func decidesEarly(in *Input) bool {
-	_, stable := in.Node.Stage.Extent.(scenario.UntilStable)
-	aborts := func(c program.AskedCheck) bool { return c.Abort }
-	return stable || len(in.Node.Precise) > 0 || slices.ContainsFunc(in.Checks, aborts)
+// countText returns what counts the tokens of answers; nil: those of none are counted. A run that is to end waits for
+// none.
+func (r *running) countText() func(*backends.Sample) (int, bool) {
+	count, ending := r.in.Requests.textCounter(), r.host.Waiting
+	if count == nil {
+		return nil
+	}
+	return func(s *backends.Sample) (int, bool) {
+		if ending != nil && ending.Err() != nil {
+			return 0, false
+		}
+		return count(s)
+	}
+}
+
+// tokensDecide reports whether the tokens of answers decide, while the node is measured, how long that goes on.
+func tokensDecide(in *Input) bool {
+	needs := func(l metric.Leaf) bool {
+		good := l.Row.Name == metric.Goodput || l.Row.Name == metric.GoodputRatio
+		return measure.NeedsTokens(l.Row) || good && slices.ContainsFunc(in.Parts.Measured.Goodput,
+			func(b measure.Bound) bool { return measure.NeedsTokens(b.Row) })
+	}
+	if _, stable := in.Node.Stage.Extent.(scenario.UntilStable); stable &&
+		(slices.ContainsFunc(in.Node.Stability, needs) || len(in.Node.While) > 0) {
+		return true
+	}
+	if slices.ContainsFunc(in.Node.Precise, func(p program.Precision) bool { return needs(p.Leaf) }) {
+		return true
+	}
+	return slices.ContainsFunc(in.Checks, func(c program.AskedCheck) bool {
+		return c.Abort && slices.ContainsFunc(c.Asked, func(r expression.Ref) bool { return needs(r.Leaf) })
+	})
 }
 
 // delayLimits returns up to which delays and pauses the client is on time, by the stage's validity.

@@ -105,8 +105,8 @@ type Target struct {
 	// Example: true
 	Streaming *Val[bool] `plan:"streaming" usual:"false"`
 	// The model's tokenizer. Tokens of prompts are those of the server's usage, else of `prompts` by this; tokens of
-	// answers those of the usage, else of their texts by this, which are counted when the stage is over. Without a
-	// tokenizer and usage events stand for tokens.
+	// answers those of the usage, else of their texts by this, which are counted when the stage is over, or as they come
+	// where a decision needs them. Where neither counts them, events stand for tokens.
 	// Example: tokenizer.json
 	Tokenizer *Val[Path] `plan:"tokenizer" is:"file"`
 	// The server's Prometheus metrics.

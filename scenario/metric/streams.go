@@ -201,8 +201,8 @@ func tokens() []Row {
 			Name: TokensOutput, Dim: Count, From: Sample,
 			Needs:   tokenCounts,
 			Aliases: []string{"output_sequence_length", "Output Sequence Length", "osl"},
-			Help: "Tokens of a request's answer, reasoning included: as the server counts them, else the " +
-				"token events. The result names the source.",
+			Help: "Tokens of a request's answer, reasoning included: as the server counts them, else the target's " +
+				"`tokenizer`, else the token events. The result names the source.",
 		},
 		{
 			Name: "tokens.cached", Dim: Count, From: Sample, Needs: tokenCounts,
