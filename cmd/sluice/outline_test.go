@@ -81,11 +81,12 @@ func readOutline(text string) (o outline) {
 	return o
 }
 
-// proven is what remains when a machine that is too busy made a measurement invalid: nodes up to
-// the first of those, for what comes after may follow from it.
+// proven is what remains when a machine that is too busy made a measurement invalid or left an assertion open: nodes
+// up to the first of those, for what comes after may follow from it.
 func (o outline) proven(r *result.Result) outline {
+	open := func(a result.Assertion) bool { return a.Cause == result.CauseClient }
 	i := slices.IndexFunc(r.Nodes, func(n *result.Node) bool {
-		return !n.Validity.OK || slices.ContainsFunc(n.Trials,
+		return !n.Validity.OK || slices.ContainsFunc(n.Assertions, open) || slices.ContainsFunc(n.Trials,
 			func(t result.Trial) bool { return t.Outcome == result.Invalid })
 	})
 	if i < 0 {
