@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,19 +165,19 @@ func TestTextsUncounted(t *testing.T) {
 
 // TestTextsAreBounded: what is kept of a long run is counted meanwhile.
 func TestTextsAreBounded(t *testing.T) {
-	counted := 0
-	n := newNode(t, Config{Tokens: true, Count: func(s *backends.Sample) (int, bool) { counted++; return 1, true }})
+	var counted atomic.Int64
+	n := newNode(t, Config{Tokens: true, Count: func(*backends.Sample) (int, bool) { return int(counted.Add(1)), true }})
 	n.end = n.start + 1000*ms
 	text := make([]byte, maxTexts/4)
 	for i := range int64(6) {
 		n.done(i, i+1, generated(-1, textEvent{1, answer, 0}), func(s *backends.Sample) { s.Text = text })
 		n.at(i + 2)
 	}
-	if counted != 3 || len(n.texts.list) != 3 || n.texts.size > maxTexts {
-		t.Errorf("%d texts counted and %d kept of 6, %d bytes", counted, len(n.texts.list), n.texts.size)
+	if counted.Load() != 3 || len(n.texts.list) != 3 || n.texts.size > maxTexts {
+		t.Errorf("%d texts counted and %d kept of 6, %d bytes", counted.Load(), len(n.texts.list), n.texts.size)
 	}
-	if n.Finish(n.start + 2000*ms); counted != 6 || len(n.texts.list) != 0 || n.texts.size != 0 {
-		t.Errorf("%d texts counted in the end, %d kept, %d bytes", counted, len(n.texts.list), n.texts.size)
+	if n.Finish(n.start + 2000*ms); counted.Load() != 6 || len(n.texts.list) != 0 || n.texts.size != 0 {
+		t.Errorf("%d texts counted in the end, %d kept, %d bytes", counted.Load(), len(n.texts.list), n.texts.size)
 	}
 }
 
