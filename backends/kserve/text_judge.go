@@ -16,8 +16,8 @@ const (
 // TextTensors reports whether a target has one of these endpoints.
 func TextTensors(t *backends.Target) bool { return t.Endpoint == TensorRTLLM || t.Endpoint == VLLM }
 
-// textOutput is the output that holds the generated text.
-const textOutput = "text_output"
+// TextOutput is the output that holds the generated text.
+const TextOutput = "text_output"
 
 // textOf looks for text in a response: in the output text_output, as raw contents or typed ones. A response
 // without that output is taken for one with text.
@@ -38,7 +38,7 @@ func (t *textOf) output(s *protow.Scanner, i int) {
 	for s.Next() {
 		switch {
 		case s.Is(1):
-			if t.name = s.Append(t.name[:0]); string(t.name) == textOutput {
+			if t.name = s.Append(t.name[:0]); string(t.name) == TextOutput {
 				t.at = i
 			}
 		case s.Is(5):

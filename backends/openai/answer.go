@@ -155,12 +155,12 @@ var ofReasoning = []byte("response.reasoning_")
 // withoutText removes the frames of text and reasoning from from on.
 func withoutText(list []byte, from int) []byte {
 	kept := list[:from]
-	for at := from; at < len(list); {
-		end := at + frameHead + int(binary.LittleEndian.Uint32(list[at+2:]))
-		if tag := list[at]; tag != tagText && tag != tagReasoning && tag != tagOther {
-			kept = append(kept, list[at:end]...)
+	for rest := list[from:]; len(rest) > 0; {
+		tag, _, _, next := frame(rest)
+		if tag != tagText && tag != tagReasoning && tag != tagOther {
+			kept = append(kept, rest[:len(rest)-len(next)]...)
 		}
-		at = end
+		rest = next
 	}
 	return kept
 }
@@ -189,12 +189,12 @@ func (r *answerReader) choice() {
 func others(list []byte, from int, choice byte) []byte {
 	kept := list[:from]
 	for rest := list[from:]; len(rest) > 0; {
-		end := frameHead + int(binary.LittleEndian.Uint32(rest[2:]))
-		if part := bytes.IndexByte(partsOfChoice, rest[0]); part >= 0 {
+		tag, _, _, next := frame(rest)
+		if part := bytes.IndexByte(partsOfChoice, tag); part >= 0 {
 			rest[0], rest[1] = tagOther, choice*byte(len(partsOfChoice))+byte(part)
-			kept = append(kept, rest[:end]...)
+			kept = append(kept, rest[:len(rest)-len(next)]...)
 		}
-		rest = rest[end:]
+		rest = next
 	}
 	return kept
 }

@@ -15,14 +15,13 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// Inputs of Triton's backends for TensorRT-LLM and vLLM, and their output.
+// Inputs of Triton's backends for TensorRT-LLM and vLLM.
 const (
-	textInput  = "text_input"
-	textOutput = "text_output"
-	maxTokens  = "max_tokens"
-	excludes   = "exclude_input_in_output"
-	sampling   = "sampling_parameters" // of vLLM: a JSON object as text
-	streams    = "stream"
+	textInput = "text_input"
+	maxTokens = "max_tokens"
+	excludes  = "exclude_input_in_output"
+	sampling  = "sampling_parameters" // of vLLM: a JSON object as text
+	streams   = "stream"
 )
 
 // noLimit is the limit of output tokens of a row that has none, for TensorRT-LLM, which requires one.
@@ -116,7 +115,7 @@ func (c *conn) Texts(reply *backends.Sample) (texts []string, ok bool) {
 			}
 		}
 	}
-	if texts, ok = named[textOutput]; ok || len(named) > 1 {
+	if texts, ok = named[kserve.TextOutput]; ok || len(named) > 1 {
 		return texts, ok
 	}
 	for _, texts := range named {

@@ -2,8 +2,6 @@ package measure
 
 import (
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -219,37 +217,6 @@ func (x *finished) gapsTo(d *stats.Dist) {
 		last = x.partial.last
 	}
 	addGaps(d, last, x.Events)
-}
-
-// moreMismatches limits the distinct texts of mismatching replies that are kept besides the first.
-const moreMismatches = 4
-
-// keepExample keeps the first text of a class, and one of each of a few further causes. Of mismatching
-// replies a few distinct texts are kept, each with its row.
-func (a *Aggregate) keepExample(s *backends.Sample) {
-	if s.Class != backends.Mismatch {
-		addCause(a, s.Class, s.Note)
-		return
-	}
-	// the row that was answered wrongly, or with batches the number of the batch
-	var space [backends.NoteSize + 32]byte
-	text := append(space[:0], "row "...)
-	if s.Items > 1 {
-		text = append(space[:0], "batch "...)
-	}
-	text = strconv.AppendUint(text, uint64(s.Row), 10)
-	a.addMismatch(append(append(text, ": "...), s.Note...))
-}
-
-// addMismatch keeps a distinct text of a mismatching reply.
-func (a *Aggregate) addMismatch(text []byte) {
-	is := func(other string) bool { return other == string(text) }
-	switch first := &a.Examples[backends.Mismatch]; {
-	case *first == "":
-		*first = string(text)
-	case !is(*first) && len(a.Mismatches) < moreMismatches && !slices.ContainsFunc(a.Mismatches, is):
-		a.Mismatches = append(slices.Clip(a.Mismatches), string(text))
-	}
 }
 
 // countFlow adds x to the completions in the window.

@@ -128,7 +128,7 @@ func (x *finished) countText(count func(*backends.Sample) (int, bool)) {
 	}
 }
 
-// countTexts counts the first texts that are kept, about so many bytes, and adds what needs that.
+// countTexts counts kept texts, the oldest first, until they have bytes together, and adds what needs their tokens.
 func (f *Folder) countTexts(bytes int, start int64) {
 	list := f.texts.take(bytes)
 	var workers sync.WaitGroup

@@ -93,8 +93,8 @@ const NotNeeded = "not-needed"
 // never spelled otherwise.
 func OlderCode(code string) string {
 	switch code {
-	case HiddenTokens, TokenCountsDiffer, TokensFromEvents, CachedTokens, ClosedByUs, OutputLength, InOneEvent, WarmCache, UsersBehind,
-		CleanUp, SlotsEmpty, PausedShare, LostDelays, WhileOpen, ClientPaused, StolenTime, MeasuredAgain:
+	case HiddenTokens, TokenCountsDiffer, TokensFromEvents, CachedTokens, ClosedByUs, OutputLength, InOneEvent,
+		WarmCache, UsersBehind, CleanUp, SlotsEmpty, PausedShare, LostDelays, WhileOpen, ClientPaused, StolenTime, MeasuredAgain:
 		return code
 	}
 	return strings.ReplaceAll(code, "-", "_")

@@ -147,9 +147,13 @@ func notesOnReplies(all *measure.Aggregate) (list findings) {
 				"many): the others are hidden, or an event has several", used, seen, float64(used)/float64(seen))
 	}
 	if t := &all.Tokenized; t.Used == t.Requests && differ(t.Usage, t.Tokens, t.Requests) {
+		why := "it may be another model's"
+		if t.Usage > t.Tokens {
+			why += ", or tokens are in no text"
+		}
 		list.note(result.TokenCountsDiffer,
-			"the server's usage has %d tokens, and the tokenizer counts %d in the same %d answers: it may be another "+
-				"model's, or tokens are not in the texts; numbers are by usage", t.Usage, t.Tokens, t.Requests)
+			"the server's usage has %d tokens, and the tokenizer counts %d in the same %d answers: %s; numbers are by usage",
+			t.Usage, t.Tokens, t.Requests, why)
 	}
 	list.count(result.ClosedByUs, all.ByUs(), "request",
 		"closed before their replies had ended, as `cancel` says: in no latency, and neither good nor failed")

@@ -26,6 +26,9 @@ whole: a run of 2,000 requests of the same kind, with prompts that the client ma
        and memory, beside GenAI-Perf; without a bar also with a prompt from a file.
 many:  2,000 streams of 5 events a second: the client's lag, from the write of an event to its stamp in samples.jsonl.
 
+On a virtual machine whose processors are parked when idle, wake-ups are in all times: keep them awake meanwhile, one
+loop for each processor: chrt --idle 0 sh -c 'while :; do :; done' &. "others" then counts the loops.
+
 With --strict a missed bar is exit code 1. Figures count on a machine that has nothing else to do: "others" are the
 cores that other programs used meanwhile.
 """
