@@ -14,39 +14,48 @@ import (
 // transport takes without waiting (up to 32 KiB on a dedicated connection), and after the last
 // write of a longer one: on a loopback connection the kernel may give the CPU to the server before
 // a write returns, and the server's time is not the client's. It is never after FirstByte.
+//
+// The fields are ordered by the lines of a cache, 64 bytes each: a line that was written comes back
+// from the processor of the folder, at some 50 ns. Requests without sequence, generated text and error
+// write the first two lines only.
 type Sample struct {
 	Due, SendStart, SendEnd, FirstByte, LastByte int64
 	// Free is when a slot was free for this request (open loop): Free-Due is the pool's share of the
 	// send delay, SendStart-max(Due, Free) the client's. Closed loop: Free = Due, or with Followed the
 	// LastByte of the slot's previous request.
-	Free      int64
-	Connect   int64  // ns of dialling and handshakes for this request, or before it (Ahead); 0: none
-	N         uint64 // number of the arrival in its schedule
-	ID        uint64 // Fields.ID
+	Free int64
+	N    uint64 // number of the arrival in its schedule
+	ID   uint64 // Fields.ID
+
+	Connect   int64 // ns of dialling and handshakes for this request, or before it (Ahead); 0: none
 	BytesSent int64
 	// BytesReceived counts reply bytes, head included.
 	BytesReceived int64
-	Sequence      uint64 // id of its sequence; 0: none
-	SequenceDue   int64  // in the last request of a sequence: due time of the first one
 	Row, Items    uint32
 	Responses     uint32 // without messages that only mark the end
 	Status        int32  // HTTP or gRPC code
 	Gen           uint32
 	Lane          uint32
+	Region        uint32 // Fields.Region: the place of shared outputs
 	Dropped       uint32 // requests of its sequence that were never sent because this one failed
 	Slot          uint16
 	Entry         uint16 // Call.Entry
 	Flags         Flags
 	Class         ErrorClass
 	_             [1]byte
-	Region        uint32 // Fields.Region: the place of shared outputs
-	Tokens
+
 	// one for each response and sign of progress, if the target streams; the caller sets the capacity;
 	// 0: not wanted
 	Events []Event
 	// the replies as received, if they are kept (Target.KeepReplies): see Replies; or what Call.KeepAnswer keeps
-	Text []byte
+	Text        []byte
+	Sequence    uint64 // id of its sequence; 0: none
+	SequenceDue int64  // in the last request of a sequence: due time of the first one
+
+	Tokens
+	_    [8]byte
 	Note []byte // first NoteSize bytes of the server's error text; nil buffer until first used
+	_    [40]byte
 }
 
 // Tokens holds the times of generated text (Ability TokenEvents), and the numbers of tokens that
@@ -113,10 +122,28 @@ func (s *Sample) AddProgress(at int64, tokens Count) {
 // NoteSize is the number of bytes that a sample keeps of a server's error text.
 const NoteSize = 256
 
-// Reset clears all but the buffers that the sample owns.
+// Reset clears all but the buffers that the sample owns. Beyond the first two lines of the cache it
+// writes only what is not empty.
 func (s *Sample) Reset() {
-	events, text, note := s.Events[:0], s.Text[:0], s.Note[:0]
-	*s = Sample{Events: events, Text: text, Note: note}
+	s.Due, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte, s.Free, s.N, s.ID = 0, 0, 0, 0, 0, 0, 0, 0
+	s.Connect, s.BytesSent, s.BytesReceived = 0, 0, 0
+	s.Row, s.Items, s.Responses, s.Status, s.Gen, s.Lane, s.Region, s.Dropped = 0, 0, 0, 0, 0, 0, 0, 0
+	s.Slot, s.Entry, s.Flags, s.Class = 0, 0, 0, 0
+	if len(s.Events) > 0 {
+		s.Events = s.Events[:0]
+	}
+	if len(s.Text) > 0 {
+		s.Text = s.Text[:0]
+	}
+	if s.Sequence != 0 || s.SequenceDue != 0 {
+		s.Sequence, s.SequenceDue = 0, 0
+	}
+	if s.Tokens != (Tokens{}) {
+		s.Tokens = Tokens{}
+	}
+	if len(s.Note) > 0 {
+		s.Note = s.Note[:0]
+	}
 }
 
 // MaxText bounds the bytes of replies that a sample keeps of a request. A reply that would exceed

@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"reflect"
 	"testing"
 	"unsafe"
 )
@@ -19,6 +20,48 @@ func TestCount(t *testing.T) {
 	}
 	if size := unsafe.Sizeof(Event{}); size != 16 {
 		t.Errorf("an event has %d bytes", size)
+	}
+}
+
+// TestReset: no field of a sample stays from one request to the next, and the buffers do.
+func TestReset(t *testing.T) {
+	var s Sample
+	whole := reflect.ValueOf(&s).Elem()
+	for _, f := range reflect.VisibleFields(whole.Type()) {
+		if f.Anonymous || f.Name == "_" {
+			continue
+		}
+		v := whole.FieldByIndex(f.Index)
+		switch {
+		case v.CanInt():
+			v.SetInt(1)
+		case v.CanUint():
+			v.SetUint(1)
+		case v.Kind() == reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 1, 4))
+		default:
+			t.Fatalf("%s: set one of these", f.Name)
+		}
+		s.Reset()
+		if v.Kind() == reflect.Slice && (v.Len() != 0 || v.Cap() != 4) {
+			t.Errorf("%s has length %d, capacity %d after Reset", f.Name, v.Len(), v.Cap())
+		}
+		if v.Kind() != reflect.Slice && !v.IsZero() {
+			t.Errorf("%s is %v after Reset", f.Name, v)
+		}
+	}
+}
+
+// TestLines: what each request writes lies in the first two lines of the cache, and samples that follow
+// one another share none.
+func TestLines(t *testing.T) {
+	const line = 64
+	var s Sample
+	if got := unsafe.Offsetof(s.Events); got != 2*line {
+		t.Errorf("the fields of all requests take %d bytes, not %d", got, 2*line)
+	}
+	if got := unsafe.Sizeof(s); got%line != 0 {
+		t.Errorf("a sample has %d bytes", got)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // Handoff moves samples out of the slots: two single-producer rings per slot, full samples out,
 // empty ones back, without lock, channel or allocation. Get is called only by whoever picks the
 // arrival (the pacer of an open loop, the slot's goroutine of a closed loop), Put only by the
-// slot's goroutine. Neither blocks: Get returns nil if no empty sample is there; the slot then
+// slot's goroutine. Neither blocks: Get returns a sample that is reset, nil if there is none; the slot then
 // waits, and the wait is counted.
 type Handoff interface {
 	Get(slot int) *backends.Sample

@@ -329,6 +329,7 @@ func (o *fakeOut) Get(lane int) *backends.Sample {
 	if o.empty != nil && o.empty(lane) {
 		return nil
 	}
+	o.lanes[lane].buffer.Reset()
 	return &o.lanes[lane].buffer
 }
 

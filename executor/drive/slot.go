@@ -75,7 +75,6 @@ type arrival struct {
 // take makes the arrival the slot's request in flight.
 func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	gen := sl.gen.Load() + 1
-	s.Reset()
 	s.Due, s.Free, s.N, s.Flags = a.due, a.free, a.n, a.flags
 	s.Row, s.Items, s.Entry = t.Call.Row, t.Call.Items, t.Call.Entry
 	s.Lane, s.Slot, s.Gen = uint32(sl.index), uint16(sl.laneSlot), gen

@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Limits of the samples of a node: 3 MB of plain samples, independent of the number of lanes.
+// Limits of the samples of a node: 5 MB of plain samples, independent of the number of lanes.
 const (
 	budget     = 16 << 10
 	minPerLane = 4
