@@ -108,17 +108,6 @@ func (j *streamJudge) final(s *protow.Scanner) (last, ok bool) {
 	return last, ok
 }
 
-// number reads a decimal.
-func number(text []byte) (v uint64, ok bool) {
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		v = v*10 + uint64(c-'0')
-	}
-	return v, len(text) > 0
-}
-
 // Reply implements grpcraw.StreamJudge.
 func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
 	var response []byte
