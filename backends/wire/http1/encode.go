@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,8 +32,9 @@ type Request struct {
 	Coding *coding.Stream
 }
 
-// closeField is the field with which a request ends its connection; Begin looks for it.
-const closeField = "connection: close"
+// closeField is the field with which a request ends its connection. It follows Host, where saysClose looks
+// for it before each request.
+const closeField = "connection: close\r\n"
 
 // Encode returns the head (request line, fields, Prefix) and the holes with At as an offset in it,
 // ready for backends.Call. Encode writes Content-Length and refuses it in Headers, as it refuses
@@ -51,13 +53,14 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 		return nil, nil, fmt.Errorf("encode request: %w", err)
 	}
 	head = fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.Path, r.Host)
+	if slices.ContainsFunc(r.Headers, func(h backends.Header) bool {
+		return strings.EqualFold(h.Name, "connection") && strings.EqualFold(h.Value, "close")
+	}) {
+		head = append(head, closeField...)
+	}
 	for _, h := range r.Headers {
-		switch {
-		case strings.EqualFold(h.Name, "host"):
-		case !strings.EqualFold(h.Name, "connection"):
+		if !strings.EqualFold(h.Name, "host") && !strings.EqualFold(h.Name, "connection") {
 			head = fmt.Appendf(head, "%s: %s\r\n", h.Name, h.Value)
-		case strings.EqualFold(h.Value, "close"):
-			head = append(head, closeField+"\r\n"...)
 		}
 	}
 	size := len(r.Prefix)
@@ -79,6 +82,13 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 		holes = append(holes, h)
 	}
 	return append(head, r.Prefix...), holes, nil
+}
+
+// saysClose reports whether the request of a head that Encode made ends its connection.
+func saysClose(head []byte) bool {
+	_, fields, _ := bytes.Cut(head, []byte{'\n'})
+	_, fields, _ = bytes.Cut(fields, []byte{'\n'}) // Host
+	return bytes.HasPrefix(fields, []byte(closeField))
 }
 
 // check returns all mistakes of r.

@@ -25,10 +25,13 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "POST /v2/models/m/infer?a=b HTTP/1.1\r\nHost: h:8000\r\nX-One: 1 2\r\nconnection: " +
-		"close\r\nEmpty: \r\nContent-Length: 23\r\n\r\n" + `{"id":"00000000"`
+	want := "POST /v2/models/m/infer?a=b HTTP/1.1\r\nHost: h:8000\r\nconnection: close\r\n" +
+		"X-One: 1 2\r\nEmpty: \r\nContent-Length: 23\r\n\r\n" + `{"id":"00000000"`
 	if diff := cmp.Diff(want, string(head)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !saysClose(head) || saysClose([]byte(strings.Replace(want, "close", "else", 1))) {
+		t.Error("saysClose differs")
 	}
 	if len(holes) != 1 || string(head[holes[0].At:holes[0].At+8]) != "00000000" {
 		t.Errorf("holes %v", holes)

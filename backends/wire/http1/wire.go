@@ -139,10 +139,7 @@ func New(j Judge) *Wire {
 	return w
 }
 
-var (
-	headMethod      = []byte("HEAD ")
-	connectionClose = []byte("\r\n" + closeField)
-)
+var headMethod = []byte("HEAD ")
 
 // Begin implements backends.Wire. It clears the state of an unfinished request.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
@@ -150,8 +147,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		w.head = append(w.head[:0], c.Head...)
 		w.headOf = c
 		w.noBody = bytes.HasPrefix(c.Head, headMethod)
-		fields, _, _ := bytes.Cut(c.Head, []byte("\r\n\r\n"))
-		w.saysClose = bytes.Contains(fields, connectionClose)
+		w.saysClose = saysClose(c.Head)
 	}
 	for _, h := range c.Holes {
 		to := w.head[h.At : int(h.At)+int(h.Width)]
