@@ -2,6 +2,7 @@ package language
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -146,44 +147,49 @@ type layout struct {
 	unions []union
 }
 
-var structs []reflect.Type // filled by layouts
-
 // Structs lists the structs of the language, in the order in which it mentions them.
-func Structs() []reflect.Type {
-	layouts()
-	return structs
-}
-
-// layouts is the plan language by struct, read from the tags once.
-var layouts = sync.OnceValue(func() map[reflect.Type]layout {
-	all := map[reflect.Type]layout{}
+func Structs() (all []reflect.Type) {
 	var learn func(reflect.Type)
 	learn = func(t reflect.Type) {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
-		switch _, known := all[t]; {
-		case known || isLeaf(t) || t.Kind() != reflect.Struct:
-			return
+		switch {
 		case isDict(t):
 			learn(EntryType(t))
-			return
-		}
-		own := layout{fields: readFields(t)}
-		own.unions = readUnions(own.fields)
-		all[t], structs = own, append(structs, t)
-		for i := range t.NumField() {
-			if f := t.Field(i); f.Tag.Get("plan")+f.Tag.Get("form")+f.Tag.Get("inline") != "" {
-				learn(f.Type)
+		case isLeaf(t) || t.Kind() != reflect.Struct || slices.Contains(all, t):
+		default:
+			all = append(all, t)
+			for i := range t.NumField() {
+				if f := t.Field(i); f.Tag.Get("plan")+f.Tag.Get("form")+f.Tag.Get("inline") != "" {
+					learn(f.Type)
+				}
 			}
 		}
 	}
 	learn(reflect.TypeFor[Plan]())
 	return all
-})
+}
+
+// layouts holds a *layout for each reflect.Type whose tags were read. A plan uses few of the structs, and reading
+// all takes milliseconds.
+var layouts sync.Map
+
+func layoutOf(t reflect.Type) *layout {
+	if t == nil || t.Kind() != reflect.Struct {
+		return &layout{}
+	}
+	if known, ok := layouts.Load(t); ok {
+		return known.(*layout)
+	}
+	own := &layout{fields: readFields(t)}
+	own.unions = readUnions(own.fields)
+	layouts.Store(t, own)
+	return own
+}
 
 // fields lists the fields of t that the plan can fill, inlined ones included.
-func fields(t reflect.Type) []field { return layouts()[t].fields }
+func fields(t reflect.Type) []field { return layoutOf(t).fields }
 
 func readFields(t reflect.Type) []field {
 	var all []field

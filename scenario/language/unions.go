@@ -33,7 +33,7 @@ var noneHelp = map[string]string{
 }
 
 // unionsOf lists the unions of which t has keys.
-func unionsOf(t reflect.Type) []union { return layouts()[t].unions }
+func unionsOf(t reflect.Type) []union { return layoutOf(t).unions }
 
 func readUnions(own []field) (all []union) {
 	for _, f := range own {

@@ -43,13 +43,13 @@ func TestEverythingIsWritten(t *testing.T) {
 	}
 	walk(root, reflect.TypeFor[Plan]())
 	elsewhere := "Plan.extends Plan.profiles Plan.target Plan.data Group.needs Group.when Group.delay"
-	for typ, own := range layouts() {
+	for _, typ := range Structs() {
 		switch typ {
 		case reflect.TypeFor[Defaults](), reflect.TypeFor[Mix](), reflect.TypeFor[Play](),
 			reflect.TypeFor[Request](), reflect.TypeFor[PeriodicForm]():
 			continue // their keys stand in other maps
 		}
-		for _, f := range own.fields {
+		for _, f := range fields(typ) {
 			id := plain(typ) + "." + f.key
 			if f.key != "" && plain(typ) != "Spread" && !written[id] &&
 				!slices.Contains(strings.Fields(elsewhere), id) {
