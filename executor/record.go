@@ -21,8 +21,8 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 	r := &result.Result{
 		Schema: result.Schema, Tool: tool, Environment: Environment(), Started: started.UTC(),
 		Plan: result.Plan{
-			Name: p.Name, File: p.File, Description: p.Description, Fingerprint: p.Fingerprint, Seed: p.Seed,
-			Resolved: p.Resolved, Overlays: p.Overlays, Labels: make(map[string]string),
+			Name: p.Name, File: p.File, Description: p.Description, Fingerprint: p.Fingerprint(), Seed: p.Seed,
+			Resolved: p.Resolved(), Overlays: p.Overlays, Labels: make(map[string]string),
 			Vars: make(map[string]result.Var),
 		},
 		Clients: []result.Client{}, Nodes: []*result.Node{}, Assertions: []result.Assertion{},
@@ -30,7 +30,7 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 	for _, l := range p.Labels {
 		r.Plan.Labels[l.Key] = l.Value
 	}
-	for _, o := range p.Origins {
+	for _, o := range p.Origins() {
 		if !o.Plain() {
 			r.Plan.Origins = append(r.Plan.Origins, result.Origin{
 				Path: o.Path, From: o.From, Variable: o.Variable, At: o.Pos.String(),

@@ -32,7 +32,7 @@ func TestOtherBaseline(t *testing.T) {
 			p.Baseline.IfMissing != ifMissing || !p.Baseline.Named() {
 			t.Errorf("%q: %+v, want %s, %s", text, p.Baseline, want, ifMissing)
 		}
-		if p.Fingerprint != plain.Fingerprint {
+		if p.Fingerprint() != plain.Fingerprint() {
 			t.Errorf("%q: what a plan is compared with changes its meaning", text)
 		}
 	}

@@ -79,7 +79,7 @@ func fingerprintOf(t *testing.T, files map[string]string) string {
 	if plan == nil {
 		t.Fatalf("refused:\n%v\n%s", ds, files["plan.yaml"])
 	}
-	return plan.Fingerprint
+	return plan.Fingerprint()
 }
 
 // TestFingerprintSeesEveryValue changes each value of every resolved plan of testdata, one at a
@@ -92,7 +92,7 @@ func TestFingerprintSeesEveryValue(t *testing.T) {
 		if plan == nil {
 			t.Fatalf("%s is refused:\n%v", path, ds)
 		}
-		data, err := json.Marshal(plan.Resolved)
+		data, err := json.Marshal(plan.Resolved())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestFingerprintSeesEveryValue(t *testing.T) {
 				return // no plan any more
 			}
 			changed++
-			if other.Fingerprint == plan.Fingerprint {
+			if other.Fingerprint() == plan.Fingerprint() {
 				t.Errorf("%s: %s is %s in one plan and different in the other, with one fingerprint",
 					filepath.Base(path), pointer, before.Text)
 			}

@@ -39,7 +39,7 @@ func checkAnyPlan(t *testing.T, data []byte, o Overrides) {
 	if plan == nil {
 		return
 	}
-	resolved, err := json.Marshal(plan.Resolved)
+	resolved, err := json.Marshal(plan.Resolved())
 	if err != nil {
 		t.Fatalf("resolved plan: %v", err)
 	}
@@ -47,7 +47,7 @@ func checkAnyPlan(t *testing.T, data []byte, o Overrides) {
 	if again == nil {
 		t.Fatalf("the resolved plan is refused:\n%v\n%s", ds, resolved)
 	}
-	if again.Fingerprint != plan.Fingerprint {
+	if again.Fingerprint() != plan.Fingerprint() {
 		t.Errorf("the resolved plan means something else:\n%s", resolved)
 	}
 }

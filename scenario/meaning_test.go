@@ -33,7 +33,7 @@ stages:
 
 // TestFingerprintIsTheMeaning changes the writing of a plan, then its meaning.
 func TestFingerprintIsTheMeaning(t *testing.T) {
-	want := mustParse(t, plain, Overrides{}).Fingerprint
+	want := mustParse(t, plain, Overrides{}).Fingerprint()
 	change := func(from, to string) string {
 		changed := strings.Replace(plain, from, to, 1)
 		if changed == plain {
@@ -60,12 +60,12 @@ func TestFingerprintIsTheMeaning(t *testing.T) {
 	}
 	same["long form"] = strings.Replace(same["long form"], `p: "${unmentioned}"}}`, `p: "${unmentioned}"}}}`, 1)
 	for what, text := range same {
-		if got := mustParse(t, text, Overrides{}).Fingerprint; got != want {
+		if got := mustParse(t, text, Overrides{}).Fingerprint(); got != want {
 			t.Errorf("%s changed the fingerprint", what)
 		}
 	}
 	secret := Overrides{Env: func(string) (string, bool) { return "hunter2", true }}
-	if got := mustParse(t, plain, secret).Fingerprint; got != want {
+	if got := mustParse(t, plain, secret).Fingerprint(); got != want {
 		t.Error("a secret changed the fingerprint")
 	}
 	other := map[string]string{
@@ -79,11 +79,11 @@ func TestFingerprintIsTheMeaning(t *testing.T) {
 		"id":        change("id: s", "id: t"),
 	}
 	for what, text := range other {
-		if got := mustParse(t, text, Overrides{}).Fingerprint; got == want {
+		if got := mustParse(t, text, Overrides{}).Fingerprint(); got == want {
 			t.Errorf("%s did not change the fingerprint", what)
 		}
 	}
-	if got := mustParse(t, plain, Overrides{Vars: []string{"limit=51ms"}}).Fingerprint; got == want {
+	if got := mustParse(t, plain, Overrides{Vars: []string{"limit=51ms"}}).Fingerprint(); got == want {
 		t.Error("--var did not change the fingerprint")
 	}
 }
@@ -95,7 +95,7 @@ func TestSecretsStayInside(t *testing.T) {
 	if got := plan.Targets[0].Headers[0].Value; got != "Bearer "+value {
 		t.Fatalf("the header is %q", got)
 	}
-	resolved, _ := json.Marshal(plan.Resolved)
+	resolved, _ := json.Marshal(plan.Resolved())
 	for what, text := range map[string]string{
 		"resolved":  string(resolved),
 		"variables": fmt.Sprintf("%+v %#v", plan.Vars, plan.Vars),
@@ -178,7 +178,7 @@ func TestNumbersStayAsWritten(t *testing.T) {
 	plan := mustParse(t,
 		strings.Replace(plain, "B: x}", `B: "1"}, model_version: 1000000`, 1)+"seed: 9007199254740993\n",
 		Overrides{})
-	resolved, _ := json.Marshal(plan.Resolved)
+	resolved, _ := json.Marshal(plan.Resolved())
 	for _, want := range []string{`"seed":9007199254740993`, `"model_version":"1000000"`} {
 		if !strings.Contains(string(resolved), want) {
 			t.Errorf("no %s in %s", want, resolved)

@@ -319,7 +319,7 @@ func (c mergeCase) check(t *testing.T) {
 // resolvedAt is a place of the resolved plan as JSON, "" when it is not there.
 func resolvedAt(t *testing.T, p *Plan, pointer string) string {
 	t.Helper()
-	v := p.Resolved
+	v := p.Resolved()
 	for _, key := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
 		switch at := v.(type) {
 		case map[string]any:

@@ -60,21 +60,44 @@ type Plan struct {
 	MaxDuration time.Duration // of the run; 0: none
 	// Overlays are the files and profiles that were merged, in order of precedence, weakest first.
 	Overlays []string
-	// Origins say where each value of Resolved comes from, in the order of the language.
-	Origins []Origin
 	// Source is the plan's tree after --set and before variables: positions for diagnostics that come
 	// later.
 	Source *source.Node
-	// Resolved is the plan as JSON-like data after variables and defaults, secrets as "***": for
-	// result.json.
-	Resolved any
-	// Fingerprint is a hash of the meaning (Resolved without name, description, labels, output and
-	// baseline), not of the formatting.
-	Fingerprint string
 	// Secrets are the values that must appear in no output.
 	Secrets []Secret
 	// Warnings found on the way.
 	Warnings source.Diagnostics
+
+	resolved    func() (any, []Origin)
+	fingerprint func() string
+}
+
+// Resolved returns the plan as JSON-like data after variables and defaults, secrets as "***": for
+// result.json. Nobody may change it.
+func (p *Plan) Resolved() any {
+	if p.resolved == nil {
+		return nil
+	}
+	tree, _ := p.resolved()
+	return tree
+}
+
+// Origins says where each value of Resolved comes from, in the order of the language.
+func (p *Plan) Origins() []Origin {
+	if p.resolved == nil {
+		return nil
+	}
+	_, origins := p.resolved()
+	return origins
+}
+
+// Fingerprint returns a hash of the meaning (Resolved without name, description, labels, output and
+// baseline), not of the formatting.
+func (p *Plan) Fingerprint() string {
+	if p.fingerprint == nil {
+		return ""
+	}
+	return p.fingerprint()
 }
 
 // Key is a key that is written in the plan.

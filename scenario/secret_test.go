@@ -195,7 +195,7 @@ func TestShortSecrets(t *testing.T) {
 		ds[0].Pos.String() != "plan.yaml:2:8" || strings.Contains(fmt.Sprint(ds), "zq") {
 		t.Errorf("diagnostics: %v", ds)
 	}
-	if text := fmt.Sprint(parsed.Resolved); strings.Contains(text, "zq7") {
+	if text := fmt.Sprint(parsed.Resolved()); strings.Contains(text, "zq7") {
 		t.Errorf("the resolved plan shows a short secret: %s", text)
 	}
 }

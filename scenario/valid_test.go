@@ -55,7 +55,7 @@ func TestResolvedIsThePlan(t *testing.T) {
 			if plan == nil {
 				t.Fatalf("refused:\n%v", ds)
 			}
-			data, err := json.Marshal(plan.Resolved)
+			data, err := json.Marshal(plan.Resolved())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,8 +63,8 @@ func TestResolvedIsThePlan(t *testing.T) {
 			if again == nil {
 				t.Fatalf("the resolved plan is refused:\n%v\n%s", ds, data)
 			}
-			if again.Fingerprint != plan.Fingerprint {
-				second, _ := json.Marshal(again.Resolved)
+			if again.Fingerprint() != plan.Fingerprint() {
+				second, _ := json.Marshal(again.Resolved())
 				t.Errorf("the resolved plan means something else:\n%s", cmp.Diff(string(data), string(second)))
 			}
 		})
@@ -74,16 +74,17 @@ func TestResolvedIsThePlan(t *testing.T) {
 // dump writes a plan as an outline without zero values. Positions are LINE:COLUMN.
 func dump(p *Plan) string {
 	shallow := *p
-	shallow.Source, shallow.Resolved, shallow.Warnings, shallow.Fingerprint = nil, nil, nil, ""
+	shallow.Source, shallow.Warnings, shallow.resolved, shallow.fingerprint = nil, nil, nil, nil
 	shallow.File, shallow.Dir = "", ""
-	shallow.Origins = nil
-	for _, o := range p.Origins {
+	var origins []Origin
+	for _, o := range p.Origins() {
 		if !o.Plain() {
-			shallow.Origins = append(shallow.Origins, o)
+			origins = append(origins, o)
 		}
 	}
 	var b strings.Builder
 	outline(&b, "plan", reflect.ValueOf(shallow), "")
+	outline(&b, "origins", reflect.ValueOf(origins), "")
 	return b.String()
 }
 

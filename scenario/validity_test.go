@@ -39,7 +39,7 @@ func TestValidity(t *testing.T) {
 	if got := p.Stages[0].Validity.Pause; got != 60*ms {
 		t.Errorf("in a group, by --set: %s", got)
 	}
-	for _, o := range p.Origins {
+	for _, o := range p.Origins() {
 		if o.Key == "stages.s.validity.pause" && o.From != "--set" {
 			t.Errorf("%s is from %q", o.Key, o.From)
 		}

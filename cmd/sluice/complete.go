@@ -92,7 +92,7 @@ func (o *overrides) keys(args []string, _ string) (keys []string) {
 	if plan == nil {
 		return nil
 	}
-	for _, origin := range plan.Origins {
+	for _, origin := range plan.Origins() {
 		keys = append(keys, origin.Key)
 	}
 	slices.Sort(keys)

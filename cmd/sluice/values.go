@@ -27,12 +27,12 @@ type planValue struct {
 // valuesOf lists the values at and below a path, or all for everyKey.
 func valuesOf(p *scenario.Plan, path string) []planValue {
 	var values []planValue
-	for _, o := range p.Origins {
+	for _, o := range p.Origins() {
 		if path != everyKey && o.Key != path && !strings.HasPrefix(o.Key, path+".") {
 			continue
 		}
 		v := planValue{
-			Plan: p.File, Path: o.Key, Pointer: o.Path, Value: lookupPointer(p.Resolved, o.Path),
+			Plan: p.File, Path: o.Key, Pointer: o.Path, Value: lookupPointer(p.Resolved(), o.Path),
 			From: o.From, Variable: o.Variable,
 		}
 		if o.LeftOut {

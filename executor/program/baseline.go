@@ -145,7 +145,7 @@ func (p *Program) Unmatched(c Check, node string) string {
 // Compared adds to a reason what a reader of a comparison with the baseline should know.
 func (p *Program) Compared(c Check, reason string) string {
 	for _, ref := range c.Refs {
-		if note := p.Baseline.PlanMismatch(p.Plan.Fingerprint); ref.Baseline && note != "" {
+		if note := p.Baseline.PlanMismatch(p.Plan.Fingerprint()); ref.Baseline && note != "" {
 			return reason + "; " + note
 		}
 	}

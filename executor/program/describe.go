@@ -91,7 +91,7 @@ type CheckText struct {
 // Describe gives the program as plain data.
 func (p *Program) Describe() Description {
 	d := Description{
-		Plan: p.Plan.Name, Fingerprint: p.Plan.Fingerprint, Seed: p.Plan.Seed,
+		Plan: p.Plan.Name, Fingerprint: p.Plan.Fingerprint(), Seed: p.Plan.Seed,
 		Units: []UnitDescription{}, Nodes: []NodeDescription{}, Assertions: texts(p.Assert),
 	}
 	total, peak := exactly(0), 0.0
