@@ -50,7 +50,7 @@ type faultEnd struct {
 
 const (
 	faultBound     = 30 * time.Second // for a whole run, whatever its server does
-	faultParallel  = 16               // runs at a time; most wait for a timeout
+	faultParallel  = 24               // runs at a time; most wait for a timeout
 	memoryParallel = 2                // of those that are processes of their own, which are busy all the time
 )
 

@@ -17,6 +17,7 @@ import (
 // TestWidth checks that no line is wider than a terminal of 80 columns: of any command, its help,
 // and the answers of explain. Only JSON, generated plans and lines that hold a long path may be.
 func TestWidth(t *testing.T) {
+	t.Parallel()
 	const columns = 80
 	dir := t.TempDir()
 	s, err := builtin.Start(t.Context(), builtin.Config{})
