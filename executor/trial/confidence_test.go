@@ -354,8 +354,9 @@ func TestStoredParts(t *testing.T) {
 	back := read(t, with)
 	began := time.Now()
 	judge(p, back)
-	if took := time.Since(began); took > 10*time.Second { // 1 s of CPU time for 5,000
-		t.Errorf("%d assertions take %v", len(assert), took)
+	took := time.Since(began)
+	if t.Logf("%d assertions in %v", len(assert), took); took > 10*time.Second { // a busy machine; else below 2 s
+		t.Error("that is too long")
 	}
 	if diff := cmp.Diff(n.Assertions, back.Assertions); diff != "" {
 		t.Errorf("stored (-live +stored):\n%s", diff)
