@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs one check of .ci/workloads: check_workloads.py NAME FOLDER URL. Exit 5: the run was not exact, so that it shows
-nothing."""
+nothing. Exit 1: a time is over its limit. Exit 2: the client did something else than the plan."""
 import json
 import random
 import subprocess
@@ -20,7 +20,7 @@ def run(plan, out):
         [f"{work}/sluice", "run", f"{work}/{out}.yaml", "--quiet", "--out", f"{work}/{out}"],
         capture_output=True, text=True)
     if done.returncode not in (0, 5):
-        sys.exit(f"{out}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        wrong(f"{out}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     with open(f"{work}/{out}/result.json") as f:
         result = json.load(f)
     for n in result["nodes"]:
@@ -35,6 +35,11 @@ def run(plan, out):
     return origin, {n["id"]: n for n in result["nodes"]}
 
 
+def wrong(text):
+    print(text)
+    sys.exit(2)
+
+
 def log():
     with urllib.request.urlopen(url + "/log") as f:
         return json.load(f) or []
@@ -44,19 +49,16 @@ def value(node, metric, stat="value"):
     return node["metrics"][metric].get(stat)
 
 
-def figures(what, ns, limit, share, most=20):
-    """Prints the percentiles of times, and checks that at most a share of them is over a limit, ms, and none over the
-    most: the share is for what else the machine does, which `validity.pause` bounds in the same way."""
+def figures(what, ns, limit):
+    """Prints the percentiles of times, and checks that none is over a limit, ms."""
     ms = sorted(v / 1e6 for v in ns)
     at = lambda p: ms[min(int(p / 100 * len(ms)), len(ms) - 1)]
     over = sum(abs(v) > limit for v in ms)
     print(f"{name}: {what}: {len(ms)} of them, ms: least {ms[0]:.3f}, p50 {at(50):.3f}, p99 {at(99):.3f}, "
           f"p99.9 {at(99.9):.3f}, most {ms[-1]:.3f}; {over} over {limit} ms")
-    if over > share * len(ms):
-        sys.exit(f"{name}: {over} of {len(ms)} are over {limit} ms")
-    worst = max(ms, key=abs)
-    if abs(worst) > most:
-        sys.exit(f"{name}: {worst:.3f} ms is over {most} ms")
+    if over:
+        print(f"{name}: {over} of {len(ms)} are over {limit} ms")
+        sys.exit(1)
 
 
 def trace():
@@ -80,7 +82,7 @@ stages:
     start = origin + round(nodes["s"]["started"] * 1e9)
     seen = {v["text"]: v for v in log()}
     if len(seen) != len(recorded):
-        sys.exit(f"trace: the server saw {len(seen)} of {len(recorded)} rows")
+        wrong(f"trace: the server saw {len(seen)} of {len(recorded)} rows")
     late, waited = [], 0
     for row, at in recorded.items():
         s, k = row.split(".")
@@ -92,10 +94,10 @@ stages:
         late.append(seen[row]["at"] - want)
     print(f"trace: {waited} turns waited for the one before")
     if not 500 < waited < 7500:
-        sys.exit("trace: too few or too many turns waited for the one before")
-    if min(late) < 0:
-        sys.exit(f"trace: a row was sent {-min(late) / 1e6:.3f} ms before its time")
-    figures("from max(recorded, end of the turn before) to the server", late, 1, 0.01)
+        wrong("trace: too few or too many turns waited for the one before")
+    if min(late) < -0.1e6:  # clocks of two processes, each wall time at its start and monotonic from there
+        wrong(f"trace: a row was sent {-min(late) / 1e6:.3f} ms before its time")
+    figures("from max(recorded, end of the turn before) to the server", late, 1)
 
 
 def cancel():
@@ -110,8 +112,8 @@ stages:
     seen = log()
     closed = [v["end"] - v["at"] - 50 * 10**6 for v in seen if v["closed"]]
     if len(seen) != 100 or len(closed) != 20:
-        sys.exit(f"cancel: the server saw {len(seen)} requests, of which {len(closed)} were closed")
-    figures("closed, from 50 ms after they came", closed, 2, 0.1)
+        wrong(f"cancel: the server saw {len(seen)} requests, of which {len(closed)} were closed")
+    figures("closed, from 50 ms after they came", closed, 2)
 
 
 def users():
@@ -126,9 +128,9 @@ stages:
     for v in log():
         by.setdefault(v["client"], []).append(v["at"])
     if len(by) != 8:
-        sys.exit(f"users: {len(by)} connections")
+        wrong(f"users: {len(by)} connections")
     gaps = [b - a - 50 * 10**6 for list in by.values() for a, b in zip(list, list[1:])]
-    figures("gaps between starts, from 50 ms", gaps, 1, 0.02)
+    figures("gaps between starts, from 50 ms", gaps, 1)
 
 
 def cache():
@@ -148,14 +150,14 @@ stages:
     share = lambda nodes: {id: value(n, "tokens.cached.share") for id, n in nodes.items()}
     print(f"cache: cached share of fresh prompts {share(fresh)}, with reuse {share(again)}")
     if any(v for v in share(fresh).values()):
-        sys.exit("cache: the server had seen prompts that no plan wanted to send again")
+        wrong("cache: the server had seen prompts that no plan wanted to send again")
     if not all(share(again)[id] > 0.5 for id in ("a", "b")):
-        sys.exit("cache: `reuse: all` sends the same prompts again, and the server had seen few")
+        wrong("cache: `reuse: all` sends the same prompts again, and the server had seen few")
     for metric in ("ttft", "latency"):
         a, b = (value(fresh[id], metric, "mean") for id in ("a", "b"))
         print(f"cache: mean {metric} of A and A: {1e3 * a:.2f} and {1e3 * b:.2f} ms, {100 * abs(a / b - 1):.2f} % apart")
         if abs(a / b - 1) > 0.03:
-            sys.exit(f"cache: {metric} of A and A differ by more than 3 %")
+            wrong(f"cache: {metric} of A and A differ by more than 3 %")
 
 
 {"trace": trace, "cancel": cancel, "users": users, "cache": cache}[name]()

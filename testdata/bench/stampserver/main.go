@@ -1,5 +1,5 @@
-// Command stampserver answers chats of the OpenAI API and writes down when each request came, and when it was
-// answered or its client left, so that a client can be judged by what it did. An answer takes as many ms as
+// Command stampserver answers chats of the OpenAI API and writes down when each request came, by the kernel, and
+// when it was answered or its client left, so that a client can be judged by what it did. An answer takes as many ms as
 // its max_tokens says, and repeats the last message.
 //
 // It is not: a model, fast, part of the product.
@@ -10,6 +10,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -47,7 +48,8 @@ func (b *book) enter(v visit) {
 
 // chat serves POST /v1/chat/completions.
 func (b *book) chat(w http.ResponseWriter, r *http.Request) {
-	v := visit{At: b.now(), Client: r.RemoteAddr}
+	came := r.Context().Value(connKey{}).(*conn).came.Load()
+	v := visit{At: b.now() - (time.Now().UnixNano() - came), Client: r.RemoteAddr}
 	var ask struct {
 		Messages  []struct{ Content string }
 		MaxTokens int `json:"max_tokens"`
@@ -100,11 +102,16 @@ func run() error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", b.chat)
 	mux.HandleFunc("GET /log", b.list)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := listen()
 	if err != nil {
 		return err
 	}
-	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	s := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}
 	go func() { _ = s.Serve(l) }()
 	if _, err := fmt.Printf("{\"http\":\"http://%s\"}\n", l.Addr()); err != nil {
 		return err
