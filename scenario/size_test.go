@@ -1,3 +1,7 @@
+//go:build !race
+
+// With the race detector more is allocated.
+
 package scenario
 
 import (

@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector takes five times the memory and slows sixteen clients at once beyond their timeouts.
+// The race detector takes five times the memory and slows many clients at once beyond their timeouts.
 
 package main
 
