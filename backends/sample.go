@@ -16,8 +16,8 @@ import (
 // a write returns, and the server's time is not the client's. It is never after FirstByte.
 //
 // The fields are ordered by the lines of a cache, 64 bytes each: a line that was written comes back
-// from the processor of the folder, at some 50 ns. Requests without sequence, generated text and error
-// write the first two lines only.
+// from the processor of the folder, at some 50 ns. Requests without sequence, generated text, kept replies
+// and error need the first two lines only.
 type Sample struct {
 	Due, SendStart, SendEnd, FirstByte, LastByte int64
 	// Free is when a slot was free for this request (open loop): Free-Due is the pool's share of the

@@ -52,8 +52,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestLines: what each request writes lies in the first two lines of the cache, and samples that follow
-// one another share none.
+// TestLines: what each request writes lies in the first two lines of the cache, and samples of a slice share
+// none.
 func TestLines(t *testing.T) {
 	const line = 64
 	var s Sample

@@ -48,11 +48,12 @@ func NewRings(lanes, perLane, events int) *Rings {
 		parts = max(min((1<<18)/(lanes*events), (16<<10)/events), 2)
 	}
 	r := &Rings{lanes: make([]lane, lanes)}
+	unused := make([]backends.Sample, lanes*perLane) // one piece of memory: smaller ones begin within a line of the cache
 	for i := range r.lanes {
 		l := &r.lanes[i]
 		l.full.init(perLane + parts)
 		l.empty.init(perLane)
-		l.unused = make([]backends.Sample, perLane)
+		l.unused, unused = unused[:perLane], unused[perLane:]
 		if events == 0 {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -34,6 +35,18 @@ func TestRingsBudget(t *testing.T) {
 				t.Error("more buffers than the budget")
 			}
 		})
+	}
+}
+
+// TestRingsLines: samples begin with a line of the cache, however many lanes there are.
+func TestRingsLines(t *testing.T) {
+	for _, lanes := range []int{1, 64, 160, 1000} {
+		r := NewRings(lanes, 0, 0)
+		for i := range lanes {
+			if at := uintptr(unsafe.Pointer(r.Get(i))) % 64; at != 0 {
+				t.Fatalf("%d lanes: the samples of lane %d begin %d bytes after a line", lanes, i, at)
+			}
+		}
 	}
 }
 

@@ -38,7 +38,8 @@ type book struct {
 	visits []visit
 }
 
-func (b *book) now() int64 { return b.origin.UnixNano() + int64(time.Since(b.origin)) }
+func (b *book) at(t time.Time) int64 { return b.origin.UnixNano() + int64(t.Sub(b.origin)) }
+func (b *book) now() int64           { return b.at(time.Now()) }
 
 func (b *book) enter(v visit) {
 	b.guard.Lock()
@@ -49,7 +50,8 @@ func (b *book) enter(v visit) {
 // chat serves POST /v1/chat/completions.
 func (b *book) chat(w http.ResponseWriter, r *http.Request) {
 	came := r.Context().Value(connKey{}).(*conn).came.Load()
-	v := visit{At: b.now() - (time.Now().UnixNano() - came), Client: r.RemoteAddr}
+	now := time.Now() // one reading of both clocks
+	v := visit{At: b.at(now) - (now.UnixNano() - came), Client: r.RemoteAddr}
 	var ask struct {
 		Messages  []struct{ Content string }
 		MaxTokens int `json:"max_tokens"`
