@@ -75,18 +75,12 @@ type Plan struct {
 // Resolved returns the plan as JSON-like data after variables and defaults, secrets as "***": for
 // result.json. Nobody may change it.
 func (p *Plan) Resolved() any {
-	if p.resolved == nil {
-		return nil
-	}
 	tree, _ := p.resolved()
 	return tree
 }
 
 // Origins says where each value of Resolved comes from, in the order of the language.
 func (p *Plan) Origins() []Origin {
-	if p.resolved == nil {
-		return nil
-	}
 	_, origins := p.resolved()
 	return origins
 }
@@ -94,9 +88,6 @@ func (p *Plan) Origins() []Origin {
 // Fingerprint returns a hash of the meaning (Resolved without name, description, labels, output and
 // baseline), not of the formatting.
 func (p *Plan) Fingerprint() string {
-	if p.fingerprint == nil {
-		return ""
-	}
 	return p.fingerprint()
 }
 
