@@ -118,6 +118,36 @@ stages: [{id: s, load: {rate: %s}, for: 500ms}]
 	}
 }
 
+// TestLateWaits: in a closed loop too the numbers of requests with due times of their own are intervals if this
+// client sends late; where a request is due when the reply before has come, it cannot be late.
+func TestLateWaits(t *testing.T) {
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 10e-3}})
+	for _, row := range []struct {
+		load string
+		late bool
+	}{
+		{"load: {rate: 10/s, of: users}, sequences: {live: 3}", true},
+		{"load: {concurrency: 3, think: 20ms}", true},
+		{"load: {concurrency: 3}", false},
+	} {
+		r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple}
+stages:
+  - {id: s, `+row.load+`, for: 60 requests, assert: [latency.p50 < 12ms]}
+`, s.HTTPURL(), lateBy(5*time.Millisecond))
+		n := node(t, r, "s")
+		m, f, a := n.Metrics[metric.Latency], n.Finding(result.ClientLate), n.Assertions[0]
+		if late := m.Low != nil && m.High != nil && f != nil; late != row.late {
+			t.Errorf("%s: bounds %v and %v, finding %+v", row.load, m.Low, m.High, f)
+		}
+		if row.late && (a.Verdict != result.Inconclusive || a.Cause != result.CauseClient || !n.Validity.OK ||
+			!strings.Contains(n.Validity.Summary, "of 60 requests late")) {
+			t.Errorf("%s: %+v, valid %v: %s", row.load, a, n.Validity.OK, n.Validity.Summary)
+		}
+	}
+}
+
 // TestLateLevelAgain: a client that is late only at first leaves a level's `while` open once; measured again
 // the level holds, and the levels after it run.
 func TestLateLevelAgain(t *testing.T) {

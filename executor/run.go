@@ -56,7 +56,8 @@ type Env struct {
 	// the nodes that have ended. It may keep what it gets. An error of the first ends the run;
 	// nothing was sent then. nil: nothing is kept.
 	Interim func(*result.Result) error
-	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
+	// Delay is a test hook that holds up this client before it sends request n, see drive.Options.Delay; nil in
+	// production.
 	Delay func(n uint64)
 	// lost is a test hook: the samples that are taken for lost, by number of a node's trial; nil in
 	// production.

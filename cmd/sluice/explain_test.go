@@ -88,7 +88,7 @@ func TestExplainPaths(t *testing.T) {
 func TestExplainWords(t *testing.T) {
 	for name, want := range map[string]string{
 		"3": "exit code 3 (verdict inconclusive)", "130": "exit code 130",
-		"unknown-key": "diagnostic unknown-key", "client-late": "what to do: Lower the rate",
+		"unknown-key": "diagnostic unknown-key", "client-late": "what to do: Lower the load",
 		"client_late": "in older results: client_late", "no_data": "finding no-data (note)",
 		"pool-full": "finding pool-full (note)", "inconclusive": "verdict inconclusive",
 		"unstable": "outcome unstable", "Open Loop": "word open loop",

@@ -6,7 +6,8 @@
 // client on time would have measured is in [m - E - R, m]. Batching and processor sharing are neither,
 // so intervals are wider; the simulation in this package's tests counts what lies outside.
 //
-// A closed loop sends late only after a pause, and has an E of its own (Timeline.Of).
+// A closed loop sends late only after a pause, or where its slots wait for due times (users, think times), and
+// has an E of its own (Timeline.Of).
 //
 //	rows      low              high
 //	due       m - 4E - R       1.02 m + E′

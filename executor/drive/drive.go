@@ -117,7 +117,8 @@ type Options struct {
 	// Shard selects the part of the whole that the schedule plays: arrivals carry their number in
 	// the whole.
 	Shard load.Shard
-	// Late takes the requests that an open loop sends late by its own fault; nil: they are not asked for.
+	// Late takes the requests that the client sends late by its own fault; nil: they are not asked for, as in a
+	// closed loop whose slots wait for nothing but replies.
 	Late *delay.Log
 	// Sequences describes how the feed's requests form sequences; nil: requests are independent.
 	Sequences *load.Sequences
@@ -130,6 +131,9 @@ type Options struct {
 	Every int64
 	// Cancels says that turns may have CancelAfter: requests are then looked at every ms.
 	Cancels bool
+	// Delay is a test hook that is called before request n of an open loop, or of a closed one whose slots
+	// wait for due times, is sent; nil in production.
+	Delay func(n uint64)
 }
 
 // OpenOptions are the options of the open loop.
@@ -145,8 +149,6 @@ type OpenOptions struct {
 	// EntryOf returns the entry of the mix, as in Call.Entry, of the arrival with number n; nil:
 	// unknown until the arrival is sent.
 	EntryOf func(n uint64) int
-	// Delay is a test hook that the pacer calls before each send; nil in production.
-	Delay func(n uint64)
 }
 
 // Played holds the player's own counts, without warm-up unless stated.

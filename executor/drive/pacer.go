@@ -104,7 +104,7 @@ func (p *pacer) awaitDue(due int64) bool {
 			return true
 		}
 		if !behind {
-			p.noteIdle()
+			p.noteIdle(due)
 		}
 		switch {
 		case left > int64(coarseSleep) && !behind:
@@ -112,14 +112,6 @@ func (p *pacer) awaitDue(due int64) bool {
 		case left > p.spin+int64(time.Microsecond):
 			threadSleep(min(left-p.spin, int64(maxThreadSleep)))
 		}
-	}
-}
-
-// noteIdle records that the client is idle, if it was late since the last time. Nothing is due and
-// unsent, and nothing waits.
-func (p *pacer) noteIdle() {
-	if log := p.o.Late; log != nil && log.WasLate() && p.c.InFlight.Load() == 0 {
-		log.Idle(p.o.Clock.Now()) // read after InFlight: what that counted has ended by then
 	}
 }
 
@@ -214,8 +206,8 @@ func (p *pacer) countUnsent(hold bool) bool {
 }
 
 func (p *pacer) send(sl *slot, a arrival, s *backends.Sample) {
-	if p.options.Delay != nil {
-		p.options.Delay(a.n)
+	if p.o.Delay != nil {
+		p.o.Delay(a.n)
 	}
 	p.c.beginRequest()
 	p.take(sl, a, s, &p.turn)

@@ -84,14 +84,27 @@ func (s *supervisor) scan() {
 // backlogs, and these before the slots: an arrival that moves from one to the next meanwhile is
 // seen at least once. No future due time of a closed loop is before now.
 func (s *supervisor) publishOldestDue(now int64) {
-	floor := min(now, s.nextDue.Load())
+	floor := s.nextDue.Load()
 	for i := range s.pools {
 		floor = min(floor, s.pools[i].backlog.oldestDue())
 	}
 	for sl := range s.attachedSlots {
 		floor = min(floor, sl.floor.Load())
 	}
-	s.c.OldestDue.Store(floor)
+	s.c.OldestDue.Store(min(now, floor))
+	s.noteIdle(floor)
+}
+
+// noteIdle records that the client is idle if it was late since the last time, nothing is in flight, and
+// nothing is due before next.
+func (p *player) noteIdle(next int64) {
+	log := p.o.Late
+	if log == nil || !log.WasLate() || p.c.InFlight.Load() != 0 {
+		return
+	}
+	if now := p.o.Clock.Now(); now < next { // read after InFlight: what that counted has ended by then
+		log.Idle(now)
+	}
 }
 
 // checkDrain decides whether the drain is over. If the stop was set to a time in the past, the

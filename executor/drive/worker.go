@@ -148,6 +148,9 @@ func (w *worker) sendNext(due int64, s *backends.Sample) *slot {
 			return nil
 		}
 	}
+	if w.o.Delay != nil {
+		w.o.Delay(a.n)
+	}
 	w.c.beginRequest()
 	if a.flags&backends.Warmup != 0 {
 		w.warmed++

@@ -33,7 +33,7 @@ type Aggregate struct {
 	Mismatches []string
 	// Closed says that the requests are from a closed loop. They are due when their lane begins
 	// with them, so latency and service time are one distribution (due to last byte, shared by both
-	// rows), and there is no send delay.
+	// rows). Send delays are those of Config.Waits.
 	Closed bool
 	// HasGoodput says that goodput was configured, so that Good is a measurement and not merely
 	// zero.
@@ -416,11 +416,14 @@ func (a *Aggregate) LateLimit(least time.Duration) int64 {
 	return max(int64(least), a.medianService()/100)
 }
 
+// SendDelays returns the own send delays of the client, ns; empty where no request has a due time of its own.
+func (a *Aggregate) SendDelays() *stats.Dist { return &a.dists[clientDelay] }
+
 // Blurred reports whether the client itself sent more than delay.BlurShare of the requests late, by over
 // LateLimit(least): metrics without a bound then say nothing.
 func (a *Aggregate) Blurred(least time.Duration) bool {
-	own := &a.dists[clientDelay]
-	return !a.Closed && float64(own.Above(a.LateLimit(least))) > delay.BlurShare*float64(own.N())
+	own := a.SendDelays()
+	return float64(own.Above(a.LateLimit(least))) > delay.BlurShare*float64(own.N())
 }
 
 // Late counts the late requests of the rows late.*, whose least limit no plan changes.

@@ -29,6 +29,7 @@ type Config struct {
 	// Control.OldestDue.Load); 0: unknown. Windows that end before it are packed.
 	Settled func() int64
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
+	Waits   bool // requests have due times of their own, so that a send can be late; always in an open loop
 	Tokens  bool // replies may be generated text
 	// Prompt returns the tokens of a request, which count where its answer has no usage; 0: unknown. nil: all are.
 	Prompt func(entry uint16, row uint32) int
@@ -112,7 +113,7 @@ func New(c Config) *Folder {
 	template := template{closed: c.Closed, goodput: c.Goodput != nil}
 	for i := range extracts {
 		ofTokens := i >= firstOfTokens && i < endOfTokens
-		if (!c.Closed || i < closedLoop) && (c.Tokens || !ofTokens) && i != chunkGap {
+		if (!c.Closed || i < closedLoop || c.Waits && i == clientDelay) && (c.Tokens || !ofTokens) && i != chunkGap {
 			template.kept = append(template.kept, i)
 		}
 	}

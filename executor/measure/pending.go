@@ -23,7 +23,7 @@ func (f *Folder) delayOf(s *backends.Sample, ended int64) delay.Delay {
 	if c == nil || s.SendStart == 0 {
 		return delay.Delay{}
 	}
-	if own := s.SendStart - max(s.Due, s.Free); !f.c.Closed && own > f.lateLimit() {
+	if own := s.SendStart - max(s.Due, s.Free); f.c.Waits && own > f.lateLimit() {
 		c.Late(s.SendStart, own)
 	}
 	if ended >= f.known { // everything that was sent late before is in the log

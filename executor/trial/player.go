@@ -29,10 +29,9 @@ func (s *session) prepare(
 			IDBase: in.IDBase, Sequences: p.Sequences, Every: p.Every, Cancels: cancels(in),
 		},
 		Drop: p.Stored.Overflow == "drop", Spin: int64(spin), MaxInFlight: maxInFlight(p, c),
-		Delay: s.host.Delay,
 	}
-	if p.Open {
-		o.Late = s.late
+	if waits(in, p) {
+		o.Late, o.Delay = s.late, s.host.Delay
 	}
 	if p.Sequences != nil && p.Sequences.Sessions {
 		o.Follow = open.Follow

@@ -70,6 +70,10 @@ func pauses(in *Input) *scenario.Dist {
 	return c.Think
 }
 
+// waits reports whether requests are due at times of their own, and not when a reply has come: those of an open
+// loop, of users, and after pauses.
+func waits(in *Input, p *program.Load) bool { return p.Open || p.Every > 0 || pauses(in) != nil }
+
 // ranOut reports whether all datasets of a trial are sent once, and have been.
 func ranOut(in *Input, skipped int, sent int64) bool {
 	rows := int64(0)

@@ -56,7 +56,7 @@ type Host struct {
 
 	Report func(Progress)                     // takes progress, at most 10 times a second
 	Record func(recording Recording) Recorder // keeps the samples; nil: they are not kept
-	Delay  func(n uint64)                     // a test hook before arrival n is sent; nil: none
+	Delay  func(n uint64)                     // see drive.Options.Delay
 	Lost   int64                              // a test hook: samples that are taken for lost
 }
 

@@ -43,8 +43,9 @@ type health struct {
 	paced     bool    // slots have a pace of their own
 	steps     bool    // they are open sequences
 	begins    bool    // an arrival begins a sequence, which then goes on by itself
-	// delays of the client itself: of an open loop its send delays, of a closed loop with the server
-	// in this process the times from a reply to the next send; else empty, as they are unknown
+	waits     bool    // requests have due times of their own, see waits
+	// delays of the client itself: the send delays of requests with due times, or in a closed loop with the
+	// server in this process the times from a reply to the next send; else empty, as they are unknown
 	own     *stats.Dist
 	service *stats.Dist
 	limit   int64 // ns, of the client's own delays, by validity.send_delay
@@ -85,9 +86,9 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 	if !h.Alone { // others use the CPU time of this process too
 		use.Share = -1
 	}
-	own := metric.ClientTurnaround
-	if in.Node.Open {
-		own = metric.SendDelayClient
+	own := dist(metrics, metric.ClientTurnaround)
+	if waits(in, p) {
+		own = all.SendDelays()
 	}
 	return &health{
 		open:      in.Node.Open,
@@ -98,7 +99,8 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 		steps:     p.Sequences != nil && !p.Sequences.ArrivalBegins && p.Sequences.PipelineDepth == 1,
 		begins:    p.Sequences != nil && p.Sequences.ArrivalBegins,
 		inProcess: h.InProcess,
-		own:       dist(metrics, own),
+		waits:     waits(in, p),
+		own:       own,
 		service:   dist(metrics, metric.ServiceTime),
 		limit:     all.LateLimit(in.Node.Stage.Validity.SendDelay),
 		use:       use,
@@ -161,11 +163,11 @@ type lateness struct {
 	name  string
 }
 
-// delays returns what makes the numbers of an open loop, or of one whose client stood still, intervals.
+// delays returns what makes numbers intervals: late sends, and a client that stood still.
 func (h *health) delays() (list []breach) {
 	const intervals = "so numbers have bounds, between which a client on time would have measured them"
 	why, change := h.cause()
-	if n := h.own.Above(h.limit); h.open && n > 0 {
+	if n := h.own.Above(h.limit); h.waits && n > 0 {
 		most := ns(h.own.Max())
 		list = append(list, breach{
 			result.ClientLate,
@@ -193,7 +195,7 @@ func (h *health) delays() (list []breach) {
 
 // breaches returns the limits that make the numbers the client's own.
 func (h *health) breaches() (list []breach) {
-	if l, ok := h.late(); ok && l.delay > h.limit && !h.open && h.harmed() {
+	if l, ok := h.late(); ok && l.delay > h.limit && !h.waits && h.harmed() {
 		why, change := h.cause()
 		late, limit := ns(l.delay), ns(h.limit)
 		list = append(list, breach{
@@ -274,7 +276,7 @@ func (h *health) cause() (why, remedy string) {
 	case h.starved() > starvedShare:
 		return "other programs had the CPU", quietMachine
 	}
-	if !h.open {
+	if !h.waits {
 		return "the server, in the same process, had the CPU", moreCores
 	}
 	return "it was woken too late", "lower the rate or use a faster or quieter machine"
@@ -314,7 +316,7 @@ func (h *health) near() string {
 	}
 	if l, ok := h.late(); ok && l.delay > h.limit/2 && h.harmed() {
 		over := "is not valid"
-		if h.open {
+		if h.waits {
 			over = "makes numbers intervals"
 		}
 		return fmt.Sprintf("the %s of its %s is %s, more than %s %s", l.rank, l.name, ns(l.delay), ns(h.limit),
@@ -333,15 +335,15 @@ func (h *health) cpu() (float64, bool) {
 	return h.use.Share, h.use.Share >= 0 && h.use.Wall >= int64(cpuWindow)
 }
 
-// harmed reports whether late sends change the numbers: in an open loop they always do. In a closed
-// loop they are in no latency, and lower the throughput by the share of time in which slots were
+// harmed reports whether late sends change the numbers: those of requests with due times always do. In
+// other closed loops they are in no latency, and lower the throughput by the share of time in which slots were
 // empty.
-func (h *health) harmed() bool { return h.open || h.empty() > emptyShare }
+func (h *health) harmed() bool { return h.waits || h.empty() > emptyShare }
 
 // empty returns the share of the time of its slots, requests and what lies between them, that a
 // closed loop's client itself kept them empty; 0 where that cannot be measured.
 func (h *health) empty() float64 {
-	if h.open || h.own.N() == 0 {
+	if h.waits || h.own.N() == 0 {
 		return 0
 	}
 	return h.own.Mean() / (h.own.Mean() + h.service.Mean())
@@ -350,7 +352,7 @@ func (h *health) empty() float64 {
 // late returns false if the client's own delays are unknown.
 func (h *health) late() (l lateness, ok bool) {
 	l.rank, l.name = "p99", "own time from a reply to the next send"
-	if h.open {
+	if h.waits {
 		l.name = "own send delay"
 	}
 	percentile := 99.0

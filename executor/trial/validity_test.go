@@ -28,7 +28,7 @@ func same(n int, v time.Duration, others ...time.Duration) *stats.Dist {
 // fit is the health of an open loop in which nothing is wrong.
 func fit() *health {
 	return &health{
-		open: true, paused: 0.1, transport: "http", offered: 200, slots: 64, limit: int64(time.Millisecond),
+		open: true, waits: true, paused: 0.1, transport: "http", offered: 200, slots: 64, limit: int64(time.Millisecond),
 		own: same(1000, 40*time.Microsecond), service: same(1000, 20*time.Millisecond),
 		use:    observe.Use{Wall: int64(5 * time.Second), Share: 0.12, Starved: 0},
 		Played: drive.Played{Planned: 1000, Sent: 1000, PeakInFlight: 9},
@@ -243,21 +243,21 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			"a closed loop",
-			func(h *health) { h.open, h.own, h.PeakInFlight = false, new(stats.Dist), 64 },
+			func(h *health) { h.open, h.waits, h.own, h.PeakInFlight = false, false, new(stats.Dist), 64 },
 			"",
 			[]string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"},
 			[]string{"send delay"},
 		},
 		{
-			"a closed loop that was never full", func(h *health) { h.open, h.own = false, new(stats.Dist) },
+			"a closed loop that was never full", func(h *health) { h.open, h.waits, h.own = false, false, new(stats.Dist) },
 			"never-reached-concurrency", nil, nil,
 		},
 		{
 			"a closed loop that was cut short",
-			func(h *health) { h.open, h.own, h.cut = false, new(stats.Dist), true }, "", nil, nil,
+			func(h *health) { h.open, h.waits, h.own, h.cut = false, false, new(stats.Dist), true }, "", nil, nil,
 		},
 		{"a server in this process", func(h *health) {
-			h.open, h.inProcess, h.own = false, true, same(1000, 90*time.Microsecond)
+			h.open, h.waits, h.inProcess, h.own = false, false, true, same(1000, 90*time.Microsecond)
 			h.use.Share, h.PeakInFlight = -1, 64
 		}, "server-in-this-process", []string{
 			"was not the bottleneck",
@@ -273,7 +273,7 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			"late after replies of a server in this process that is slow", func(h *health) {
-				h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
+				h.open, h.waits, h.inProcess, h.own = false, false, true, same(1000, 3*ms)
 				h.use.Share, h.PeakInFlight = -1, 64
 			}, "server-in-this-process",
 			[]string{"was not the bottleneck", "3 ms (p99; up to 1 ms is allowed)"},
@@ -281,7 +281,7 @@ func TestJudge(t *testing.T) {
 		},
 		{"late after replies of a server in this process", func(h *health) {
 			h.service = same(1000, 9*ms)
-			h.open, h.inProcess, h.own = false, true, same(1000, 3*ms)
+			h.open, h.waits, h.inProcess, h.own = false, false, true, same(1000, 3*ms)
 			h.use.Share, h.PeakInFlight = -1, 64
 		}, "slots-empty! server-in-this-process", []string{
 			"was the bottleneck", "p99 3 ms, allowed 1 ms",
@@ -289,14 +289,14 @@ func TestJudge(t *testing.T) {
 			"use more cores",
 		}, []string{"lower the rate"}},
 		{"slots that are empty beside a fast server in this process", func(h *health) {
-			h.open, h.inProcess, h.own = false, true, same(1000, 90*time.Microsecond)
+			h.open, h.waits, h.inProcess, h.own = false, false, true, same(1000, 90*time.Microsecond)
 			h.use.Share, h.PeakInFlight = -1, 64
 			h.service = same(1000, 30*time.Microsecond)
 		}, "client-near-limit server-in-this-process", []string{
 			"may be part of these numbers: 75 % of the time of its slots passed between a reply and the next send",
 		}, nil},
 		{"sequences whose server in this process sent nothing twice", func(h *health) {
-			h.open, h.inProcess, h.own = false, true, new(stats.Dist)
+			h.open, h.waits, h.inProcess, h.own = false, false, true, new(stats.Dist)
 			h.use.Share, h.PeakInFlight = -1, 64
 		}, "server-in-this-process", []string{"was not the bottleneck"}, nil},
 		{
@@ -315,7 +315,7 @@ func TestJudge(t *testing.T) {
 			nil,
 		},
 		{"more slots than the machine has shown", func(h *health) {
-			h.machine, h.open, h.own, h.slots, h.PeakInFlight = shown(), false, new(stats.Dist), 300, 300
+			h.machine, h.open, h.waits, h.own, h.slots, h.PeakInFlight = shown(), false, false, new(stats.Dist), 300, 300
 		}, "", []string{
 			"It asked for 300 requests in flight, and this machine has shown no more than 256 over http",
 		}, nil},
