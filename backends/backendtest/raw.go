@@ -290,8 +290,9 @@ func (p *connPlayer) write(b []byte) bool {
 
 // wait waits for d, unless the server stops.
 func (p *connPlayer) wait(d time.Duration) bool {
-	if d == 0 {
-		return true
+	if d < time.Millisecond {
+		sleep(d)
+		return p.r.ctx.Err() == nil
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
