@@ -80,6 +80,7 @@ stages:
 
 // TestLateClientLeavesOpen: a run whose only open assertion is open for the client exits with 5.
 func TestLateClientLeavesOpen(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}})
 	for limit, code := range map[string]int{"22ms": 5, "500ms": 0} {
 		r := play(t, fmt.Sprintf(`
@@ -96,6 +97,7 @@ stages: [{id: s, load: {rate: 20/s}, for: 1s, assert: [latency.p50 < %s]}]
 // TestLateSearch: a `while` that a late client leaves open is taken for neither true nor false. A search and
 // a ladder try three times, then end, and both say that the client was the limit.
 func TestLateSearch(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}})
 	for what, load := range map[string]string{
 		"search": "{search: {from: 20/s, to: 30/s, precision: 10/s, confirm: 1, while: latency.p50 < 22ms}}",
@@ -134,7 +136,7 @@ func TestLateWaits(t *testing.T) {
 version: 1
 target: {backend: kserve, url: URL, model: simple}
 stages:
-  - {id: s, `+row.load+`, for: 60 requests, assert: [latency.p50 < 12ms]}
+  - {id: s, `+row.load+`, for: 30 requests, assert: [latency.p50 < 12ms]}
 `, s.HTTPURL(), lateBy(5*time.Millisecond))
 		n := node(t, r, "s")
 		m, f, a := n.Metrics[metric.Latency], n.Finding(result.ClientLate), n.Assertions[0]
@@ -142,7 +144,7 @@ stages:
 			t.Errorf("%s: bounds %v and %v, finding %+v", row.load, m.Low, m.High, f)
 		}
 		if row.late && (a.Verdict != result.Inconclusive || a.Cause != result.CauseClient || !n.Validity.OK ||
-			!strings.Contains(n.Validity.Summary, "of 60 requests late")) {
+			!strings.Contains(n.Validity.Summary, "of 30 requests late")) {
 			t.Errorf("%s: %+v, valid %v: %s", row.load, a, n.Validity.OK, n.Validity.Summary)
 		}
 	}
@@ -176,12 +178,13 @@ stages:
 
 // TestLateAbort: an assertion with `abort` ends a run only if it is false whatever the client's delay.
 func TestLateAbort(t *testing.T) {
-	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.2}, Instances: 64})
-	for limit, ends := range map[string]bool{"28ms": true, "202ms": false} {
+	t.Parallel()
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.5}, Instances: 64})
+	for limit, ends := range map[string]bool{"28ms": true, "502ms": false} {
 		r := play(t, fmt.Sprintf(`
 version: 1
 target: {backend: kserve, url: URL, model: simple}
-stages: [{id: s, load: {rate: 20/s}, for: 6s, assert: [{that: latency.p50 < %s, abort: true}]}]
+stages: [{id: s, load: {rate: 20/s}, for: 4s, assert: [{that: latency.p50 < %s, abort: true}]}]
 `, limit), s.HTTPURL(), lateBy(5*time.Millisecond))
 		if n := node(t, r, "s"); (n.Aborted != nil) != ends {
 			t.Errorf("%s: aborted %+v, exit %d: %s", limit, n.Aborted, r.ExitCode, r.Reason)
@@ -191,6 +194,7 @@ stages: [{id: s, load: {rate: 20/s}, for: 6s, assert: [{that: latency.p50 < %s, 
 
 // TestLateCompared: `confidence`, windows and repeats against a baseline are judged by the same bounds.
 func TestLateCompared(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}})
 	r := play(t, `
 version: 1

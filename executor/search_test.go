@@ -160,6 +160,7 @@ stages:
 // TestSearchSlots: a server of four instances serves four requests at a time; the search over
 // requests in flight tries whole numbers only, and stops where it was told to when all holds.
 func TestSearchSlots(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 60e-3}, Instances: 4})
 	r := play(t, `
 version: 1

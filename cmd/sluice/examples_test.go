@@ -14,6 +14,7 @@ import (
 // a language model. A plan that extends each puts the embedded server in the place of its target,
 // makes extents short and limits wide. The expected outcomes are in testdata/outline.
 func TestExamplesRun(t *testing.T) {
+	t.Parallel()
 	const (
 		server = `{url: "builtin://grpc", model: slow, builtin: {service_time: 2ms, instances: 4}}`
 		target = "target: " + server + "\n"

@@ -232,6 +232,7 @@ func (s *serving) killAfter(requests int) {
 // so, every artifact is whole, and nothing is left: no name in /dev/shm, no region, no open
 // sequence.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	for i, f := range faults {
 		befalls := slices.DeleteFunc(slices.Clone(ways), func(w way) bool {
 			return f.of != "" && !strings.Contains(f.of, w.name+" "+w.protocol)

@@ -130,6 +130,7 @@ func compiles(t *testing.T, file string) {
 
 // TestGuide plays the examples of the guide, each against an embedded server of its own.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	runs := 0
 	for _, e := range examples(t) {
 		if !e.run {
@@ -168,6 +169,7 @@ func TestGuideCommands(t *testing.T) {
 // example or as a link. Those that are not examples take longer; two are played here, the others by
 // .ci/run.
 func TestPlans(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(plansDir, "*.yaml"))
 	if err != nil || len(files) < 30 {
 		t.Fatalf("%d plans in %s: %v", len(files), plansDir, err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,9 +53,7 @@ var crashes = map[string]func(){
 // TestMain lets more tests run side by side than there are processors: most of the time they wait
 // for a plan's seconds to pass.
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "5"); err != nil {
-		panic(err)
-	}
+	cases.Parallel(6)
 	testscript.Main(m, map[string]func(){"sluice": func() {
 		a := system()
 		// The embedded server is this program under the name by which it was called: the test
@@ -73,6 +70,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)

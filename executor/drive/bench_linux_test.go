@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(stampServer) != "" {
 		os.Exit(serveStamps())
 	}
+	cases.Parallel(8)
 	goleak.VerifyTestMain(m)
 }
 

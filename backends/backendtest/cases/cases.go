@@ -4,7 +4,11 @@
 // It is not: a way to leave out a whole test. What a test proves, its part proves of fewer cases.
 package cases
 
-import "os"
+import (
+	"flag"
+	"os"
+	"strconv"
+)
 
 // Variable is the environment variable that asks for all cases by its only value, "all".
 const Variable = "SLUICE_TESTS"
@@ -43,4 +47,12 @@ func Count(some, all int) int {
 		return all
 	}
 	return some
+}
+
+// Parallel lets n tests of a package run side by side, more than there are processors, as most of the time they wait.
+// Its TestMain calls it.
+func Parallel(n int) {
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err) // every test has the flag
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest/cases"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -458,5 +459,6 @@ func TestMain(m *testing.M) {
 	if child() {
 		return
 	}
+	cases.Parallel(8)
 	verifyLeaks(m)
 }
