@@ -121,32 +121,56 @@ stages: [{id: s, load: {rate: %s}, for: 500ms}]
 }
 
 // TestLateWaits: in a closed loop too the numbers of requests with due times of their own are intervals if this
-// client sends late; where a request is due when the reply before has come, it cannot be late.
+// client sends late, its rates among them, and metrics without bounds say nothing.
 func TestLateWaits(t *testing.T) {
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 10e-3}})
 	for _, row := range []struct {
 		load string
-		late bool
+		rate float64 // on time
 	}{
-		{"load: {rate: 10/s, of: users}, sequences: {live: 3}", true},
-		{"load: {concurrency: 3, think: 20ms}", true},
-		{"load: {concurrency: 3}", false},
+		{"load: {rate: 10/s, of: users}, sequences: {live: 3}", 30},
+		{"load: {concurrency: 3, think: 20ms}", 99},
 	} {
 		r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: simple}
 stages:
-  - {id: s, `+row.load+`, for: 30 requests, assert: [latency.p50 < 12ms]}
+  - {id: s, `+row.load+`, for: 1s, assert: [latency.p50 < 12ms, latency.std < 1us, send_time.p50 < 1s]}
 `, s.HTTPURL(), lateBy(5*time.Millisecond))
 		n := node(t, r, "s")
-		m, f, a := n.Metrics[metric.Latency], n.Finding(result.ClientLate), n.Assertions[0]
-		if late := m.Low != nil && m.High != nil && f != nil; late != row.late {
-			t.Errorf("%s: bounds %v and %v, finding %+v", row.load, m.Low, m.High, f)
+		m, f := n.Metrics[metric.Latency], n.Finding(result.ClientLate)
+		if m.Low == nil || m.High == nil || f == nil {
+			t.Fatalf("%s: bounds %v and %v, finding %+v", row.load, m.Low, m.High, f)
 		}
-		if row.late && (a.Verdict != result.Inconclusive || a.Cause != result.CauseClient || !n.Validity.OK ||
-			!strings.Contains(n.Validity.Summary, "of 30 requests late")) {
-			t.Errorf("%s: %+v, valid %v: %s", row.load, a, n.Validity.OK, n.Validity.Summary)
+		if !n.Validity.OK || n.Metrics[metric.SendDelayClient] == nil || !strings.Contains(n.Validity.Summary, "late by itself") {
+			t.Errorf("%s: valid %v: %s", row.load, n.Validity.OK, n.Validity.Summary)
 		}
+		for _, a := range n.Assertions[:3] {
+			if a.Verdict != result.Inconclusive || a.Cause != result.CauseClient {
+				t.Errorf("%s: %s is %s, cause %q: %s", row.load, a.That, a.Verdict, a.Cause, a.Reason)
+			}
+		}
+		rate := n.Metrics["requests.rate"]
+		if low, high := *rate.Low.Value, *rate.High.Value; low > row.rate || high < row.rate*0.9 { // 83 without bounds
+			t.Errorf("%s: %v to %v/s, on time %v", row.load, low, high, row.rate)
+		}
+	}
+}
+
+// TestEndIsNotLate: the reply to the END of a sequence that cannot go on takes longer than the think time. The next
+// request is then sent when it has come, which is no delay of this client.
+func TestEndIsNotLate(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}, Errors: 0.3})
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: sequence_acc}
+stages:
+  - {id: s, load: {concurrency: 2, think: 2ms}, sequences: {length: 5}, for: 1s, assert: [errors.ratio < 100%]}
+`, s.HTTPURL(), Env{})
+	own := node(t, r, "s").Metrics[metric.SendDelayClient]
+	if p90, ok := own.Stat(metric.Stat{Kind: metric.Percentile, P: 90}); !ok || p90 > 0.012 {
+		t.Errorf("p90 of the own send delay is %v s", p90)
 	}
 }
 

@@ -23,6 +23,7 @@ func TestPromptSessions(t *testing.T) {
 	e, at := eavesdrop(t, builtin.Generation{PrefixCache: true})
 	r := play(t, `version: 1
 seed: 3
+validity: {send_delay: 1min} # the share of cached tokens has no bounds
 target: {backend: openai, url: "URL", model: chat, endpoint: chat, streaming: true, probe: false}
 data:
   prompts: {count: 4, input_tokens: 60, output_tokens: 3, system: 30, context: 90, turns: {min: 1, max: 4}, delay: 20ms}

@@ -176,3 +176,15 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%+v after all have ended", d)
 	}
 }
+
+// TestIdleComesLate: the idle time of one goroutine may be recorded after a later late send of another.
+func TestIdleComesLate(t *testing.T) {
+	const ms = int64(1e6)
+	var line Timeline
+	line.Late(10*ms, 5*ms)
+	line.Late(30*ms, 3*ms)
+	line.Idle(20 * ms)
+	if d := line.Of(30*ms, 40*ms, 100*ms, false); d.E < 3*ms {
+		t.Errorf("a send that was 3 ms late counts as %d ns", d.E)
+	}
+}

@@ -16,7 +16,9 @@ type Timeline struct {
 	steps  []step
 	late   []slot  // slots with late sends, ascending
 	pauses []pause // ascending and disjoint
-	beats  int64   // least time between two beats that is a pause, ns; 0: by PauseLimit
+	// lastLate is the latest late send.
+	lastLate int64
+	beats    int64 // least time between two beats that is a pause, ns; 0: by PauseLimit
 }
 
 // pause is a time in which the client stood still, as far as its heartbeat knows. Short requests that were
@@ -51,6 +53,7 @@ type slot struct{ index, most int64 }
 // the limit.
 func (t *Timeline) Late(send, delay int64) {
 	t.raise(send, delay)
+	t.lastLate = max(t.lastLate, send)
 	at, i := send/slotLength, len(t.late)
 	for i > 0 && t.late[i-1].index >= at {
 		i--
@@ -105,9 +108,10 @@ func (t *Timeline) coarsen() {
 }
 
 // Idle records that nothing was in flight at a time, and nothing due and unsent: what was late before
-// has no effect on what ends later.
+// has no effect on what ends later. An event that comes after those of later late sends is left out, which
+// widens intervals.
 func (t *Timeline) Idle(at int64) {
-	if i := t.after(at); t.before(i) != 0 {
+	if i := t.after(at); at >= t.lastLate && t.before(i) != 0 {
 		t.steps = slices.Insert(t.steps, i, step{at: at + 1})
 	}
 }

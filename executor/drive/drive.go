@@ -131,8 +131,7 @@ type Options struct {
 	Every int64
 	// Cancels says that turns may have CancelAfter: requests are then looked at every ms.
 	Cancels bool
-	// Delay is a test hook that is called before request n of an open loop, or of a closed one whose slots
-	// wait for due times, is sent; nil in production.
+	// Delay is a test hook that is called before request n is sent, where Late is set; nil in production.
 	Delay func(n uint64)
 }
 

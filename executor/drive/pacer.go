@@ -104,7 +104,7 @@ func (p *pacer) awaitDue(due int64) bool {
 			return true
 		}
 		if !behind {
-			p.noteIdle(due)
+			p.noteIdle()
 		}
 		switch {
 		case left > int64(coarseSleep) && !behind:

@@ -83,26 +83,28 @@ func (s *supervisor) scan() {
 // publishOldestDue publishes a lower bound of the open due times. nextDue is read before the
 // backlogs, and these before the slots: an arrival that moves from one to the next meanwhile is
 // seen at least once. No future due time of a closed loop is before now.
-func (s *supervisor) publishOldestDue(now int64) {
-	floor := s.nextDue.Load()
-	for i := range s.pools {
-		floor = min(floor, s.pools[i].backlog.oldestDue())
+func (s *supervisor) publishOldestDue(now int64) { s.c.OldestDue.Store(min(now, s.oldestDue())) }
+
+// oldestDue returns a lower bound of the due times of all that is in flight, or was not sent yet.
+func (p *player) oldestDue() int64 {
+	floor := p.nextDue.Load()
+	for i := range p.pools {
+		floor = min(floor, p.pools[i].backlog.oldestDue())
 	}
-	for sl := range s.attachedSlots {
+	for sl := range p.attachedSlots {
 		floor = min(floor, sl.floor.Load())
 	}
-	s.c.OldestDue.Store(min(now, floor))
-	s.noteIdle(floor)
+	return floor
 }
 
 // noteIdle records that the client is idle if it was late since the last time, nothing is in flight, and
-// nothing is due before next.
-func (p *player) noteIdle(next int64) {
+// nothing is due and unsent.
+func (p *player) noteIdle() {
 	log := p.o.Late
 	if log == nil || !log.WasLate() || p.c.InFlight.Load() != 0 {
 		return
 	}
-	if now := p.o.Clock.Now(); now < next { // read after InFlight: what that counted has ended by then
+	if now := p.o.Clock.Now(); now < p.oldestDue() { // read after InFlight: what that counted has ended by then
 		log.Idle(now)
 	}
 }

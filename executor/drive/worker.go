@@ -25,6 +25,7 @@ type worker struct {
 	// when the server completed the reply that the next request follows at once; 0: unknown
 	repliedAt    int64
 	endedAt      int64 // when the request before ended
+	freeAt       int64 // when the slot could send again, with Options.Late
 	sent, warmed int64
 	_            [64]byte
 }
@@ -129,7 +130,7 @@ func (w *worker) awaitAdmission(ready int64) (due int64, ok bool) {
 // to the mux's reader, if there is one. It returns nil if nothing more is to be sent on this slot.
 func (w *worker) sendNext(due int64, s *backends.Sample) *slot {
 	k := w.nextNumber.Add(1) - 1
-	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
+	a := arrival{n: w.o.Shard.Number(k), due: due, free: max(due, w.freeAt)}
 	var ok bool
 	if a.flags, ok = w.admit(w.primary, k, due); !ok {
 		w.stopSending(w.o.Sequences != nil && w.o.Sequences.LimitCountsSequences)
@@ -190,10 +191,13 @@ func (w *worker) finishReply(sl *slot) {
 		think = max(think, dialPause)
 	}
 	w.repliedAt = 0
-	if sl.pool.InProcess && think == 0 && sl.sample.Class == backends.OK {
+	if sl.pool.InProcess && think == 0 && w.o.Every == 0 && sl.sample.Class == backends.OK {
 		w.repliedAt = sl.sample.LastByte
 	}
 	outcome := w.finishStep(sl, &w.turn)
+	if w.o.Late != nil {
+		w.freeAt = w.now() // an END may have been sent, and waited for
+	}
 	w.sequenceBroke = outcome == needsEnd || outcome == neverBegan
 	w.turn.Think = think
 	if sl != w.primary {
@@ -233,6 +237,7 @@ func (w *worker) closeSequence() {
 // think waits until the slot's next request is due, or nothing more is to be sent.
 func (w *worker) think(until int64) {
 	w.primary.floor.Store(until)
+	w.noteIdle()
 	w.pause.wait(until, w.now, w.primary.wake, func(now int64) bool {
 		return w.halt.Load() || w.exhaustedAt.Load() != 0 || now >= w.c.StopAt.Load()
 	})

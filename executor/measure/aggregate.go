@@ -33,7 +33,8 @@ type Aggregate struct {
 	// HasGoodput says that goodput was configured, so that Good is a measurement and not merely
 	// zero.
 	HasGoodput bool
-	unsent     int64                     // of a high set: what a closed loop would have sent in its pauses
+	slots      int                       // of a closed loop
+	unsent     int64                     // of a high set: what a closed loop would have sent when it was late
 	kept       []int                     // rows of extracts with a distribution
 	dists      [len(extracts)]stats.Dist // by index into extracts
 	low, high  *Aggregate                // sums of the other sets; nil: the same, as all is exact
@@ -254,7 +255,7 @@ func (a *Aggregate) countCompletion(x *finished) {
 // Merge adds o, which must cover other requests and another period.
 func (a *Aggregate) Merge(o *Aggregate) {
 	a.mergeSets(o)
-	a.Closed, a.HasGoodput = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput
+	a.Closed, a.HasGoodput, a.slots = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput, max(a.slots, o.slots)
 	sums := a.sums()
 	for i, n := range o.sums() {
 		*sums[i] += *n

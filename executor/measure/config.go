@@ -25,6 +25,7 @@ type Config struct {
 	Settled func() int64
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
 	Waits   bool // requests have due times of their own, so that a send can be late; always in an open loop
+	Slots   int  // of a closed loop
 	Tokens  bool // replies may be generated text
 	// Prompt returns the tokens of a request, which count where its answer has no usage; 0: unknown. nil: all are.
 	Prompt func(entry uint16, row uint32) int

@@ -91,7 +91,7 @@ func (s Stored) boundsOfSet(
 func (n *Node) lateShare() float64 {
 	own, service := n.Metrics[metric.SendDelayClient], n.Metrics[metric.ServiceTime]
 	if own == nil || own.Dist == nil || own.Dist.N() == 0 {
-		return 0 // a closed loop
+		return 0 // a closed loop without due times
 	}
 	limit := float64(delay.SendLimit) / 1e9
 	if n.Validity.Limits != nil {

@@ -133,7 +133,7 @@ func bothCounts(end, from, to tally) (all tally) {
 func (m *Readings) Fill(out *result.Node) {
 	n, parts, growth := m.in.Node, &m.in.Parts, m.growth()
 	for _, row := range n.Catalogue.Rows() {
-		if n.Lacks(row) == "" {
+		if n.Lacks(row) == "" || row.Name == metric.SendDelayClient && m.total.Aggregate.SendDelays().N() > 0 {
 			m.read(row, growth, out.Metrics)
 		}
 	}

@@ -279,6 +279,9 @@ func (h *health) cause() (why, remedy string) {
 	if !h.waits {
 		return "the server, in the same process, had the CPU", moreCores
 	}
+	if !h.open {
+		return "it was woken too late", "lower the load or use a faster or quieter machine"
+	}
 	return "it was woken too late", "lower the rate or use a faster or quieter machine"
 }
 
