@@ -34,6 +34,7 @@ type Aggregate struct {
 	// zero.
 	HasGoodput bool
 	slots      int                       // of a closed loop
+	limited    bool                      // see Config.Limited
 	unsent     int64                     // of a high set: what a closed loop would have sent when it was late
 	kept       []int                     // rows of extracts with a distribution
 	dists      [len(extracts)]stats.Dist // by index into extracts

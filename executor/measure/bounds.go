@@ -182,7 +182,9 @@ func (a *Aggregate) Sets() (lo, hi *Aggregate, ok bool) {
 	}
 	if lost := a.lost(); a.Closed && lost < a.Window {
 		a.high.Window -= lost
-		a.high.unsent = int64(math.Ceil(float64(a.Sent) * float64(lost) / float64(a.high.Window)))
+		if !a.limited {
+			a.high.unsent = int64(math.Ceil(float64(a.Sent) * float64(lost) / float64(a.high.Window)))
+		}
 	}
 	return a.low, a.high, true
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
 	Waits   bool // requests have due times of their own, so that a send can be late; always in an open loop
 	Slots   int  // of a closed loop
+	Limited bool // the plan says how many requests are sent: a client on time would have sent no more
 	Tokens  bool // replies may be generated text
 	// Prompt returns the tokens of a request, which count where its answer has no usage; 0: unknown. nil: all are.
 	Prompt func(entry uint16, row uint32) int

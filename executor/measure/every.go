@@ -228,11 +228,11 @@ func (a *Aggregate) packDists() {
 
 // template holds the settings of new aggregates.
 type template struct {
-	closed, goodput bool
-	slots           int
-	kept            []int
+	closed, goodput, limited bool
+	slots                    int
+	kept                     []int
 }
 
 func (m template) newAggregate() *Aggregate {
-	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, slots: m.slots, kept: m.kept}
+	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, slots: m.slots, limited: m.limited, kept: m.kept}
 }

@@ -70,7 +70,7 @@ func New(c Config) *Folder {
 	if c.Slice <= 0 {
 		c.Slice = nsPerSecond
 	}
-	template := template{closed: c.Closed, goodput: c.Goodput != nil, slots: c.Slots}
+	template := template{closed: c.Closed, goodput: c.Goodput != nil, slots: c.Slots, limited: c.Limited}
 	for i := range extracts {
 		ofTokens := i >= firstOfTokens && i < endOfTokens
 		if (!c.Closed || i < closedLoop || c.Waits && i == clientDelay) && (c.Tokens || !ofTokens) && i != chunkGap {
