@@ -165,11 +165,12 @@ func (l *line) long(i int) ([]given, int) {
 	name, value, joined := strings.Cut(l.args[i][2:], "=")
 	o, as := l.named(i, name)
 	if o == nil {
-		if joined && secret.IsName(name) {
+		hides := l.hides(name)
+		if joined && hides {
 			l.args[i] = "--" + name + "=" + secret.Masked
 		}
 		if !joined && i+1 < len(l.args) && !strings.HasPrefix(l.args[i+1], "-") {
-			if i++; secret.IsName(name) { // most likely its value
+			if i++; hides { // most likely its value
 				l.args[i] = secret.Masked
 			}
 		}
@@ -217,6 +218,16 @@ func (l *line) spelled(name string) string {
 		return strings.ReplaceAll(name, "_", "-")
 	}
 	return name
+}
+
+// hides reports whether an unknown option most likely holds a secret, by its name or by that of the option which it is
+// a misspelling of.
+func (l *line) hides(name string) bool {
+	var all []string
+	for _, o := range l.options {
+		all = append(all, o.names...)
+	}
+	return secret.IsName(name) || secret.IsName(source.Nearest(l.spelled(name), all))
 }
 
 // named returns the option with this name, or the only one that begins with it; and the name, where the

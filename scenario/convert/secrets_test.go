@@ -49,6 +49,8 @@ var secretLines = []struct {
 	{[]string{"aiperf", "profile", "-m", "m", "-H", "Authorization=Bearer " + hush}, "", ""},
 	{[]string{"aiperf", "profile", "-m", "m", "-H", "Authorization:Bearer", hush}, "", ""},
 	{[]string{"aiperf", "profile", "-m", "m", "--concurrency", "x", "--api-key", hush}, "", ""},
+	{[]string{"aiperf", "profile", "-m", "m", "--api-keey", hush}, "", ""},
+	{[]string{"aiperf", "profile", "-m", "m", "--api-kye=" + hush}, "", ""},
 }
 
 // TestSecrets: no secret of a command line is in its plan, in what is shown of it, or in a message; the plan reads it
