@@ -4,11 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// childAttr makes the kernel kill the child when the parent dies, and shields it from a terminal's
+// interrupt: the parent drains first and then ends the child itself.
+func childAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}
 
 // timer waits for exact times on behalf of one goroutine. Go's own timers are up to 1 ms late in an
 // idle process, because it sleeps in whole milliseconds of epoll; a kernel timer is a descriptor of
@@ -66,3 +73,26 @@ func (t *timer) waitUntil(c clock, due int64) bool {
 
 // close wakes the waiter and closes the descriptor.
 func (t *timer) close() { t.f.Close() }
+
+// mapShared maps the memory that shm_open(3) finds under key.
+func mapShared(key string, offset int64, size int) ([]byte, error) {
+	name := strings.TrimPrefix(key, "/")
+	if name == "" || strings.ContainsAny(name, "/\x00") {
+		return nil, fmt.Errorf("key %q", key)
+	}
+	file, err := os.OpenFile("/dev/shm/"+name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < offset+int64(size) { // access beyond the end would kill the process
+		return nil, fmt.Errorf("%s has %d bytes", key, info.Size())
+	}
+	return unix.Mmap(int(file.Fd()), offset, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+func unmapShared(b []byte) { _ = unix.Munmap(b) } // it is a mapping

@@ -2,7 +2,14 @@
 
 package builtin
 
-import "time"
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// childAttr returns nil: without a parent-death signal only the closed stdin ends the child.
+func childAttr() *syscall.SysProcAttr { return nil }
 
 // timer waits with Go's own timers on systems without kernel timers; they may be a little late.
 type timer struct {
@@ -36,3 +43,9 @@ func (t *timer) waitUntil(c clock, due int64) bool {
 }
 
 func (t *timer) close() { close(t.done) }
+
+func mapShared(string, int64, int) ([]byte, error) {
+	return nil, errors.New("this system has no shared memory here")
+}
+
+func unmapShared([]byte) {}
