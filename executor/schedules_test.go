@@ -106,10 +106,10 @@ stages:
 	}
 }
 
-// quiet plays a plan against fresh servers until the run was valid and nothing else kept the
-// machine busy, three times at most with all cases, else once: what is measured in seconds cannot be judged on a machine that
-// has no time. The checks of .ci run the same experiments alone, where they must hold. False: the
-// machine was never quiet; only what is counted is judged.
+// quiet plays a plan against fresh servers until the run was valid and nothing else kept the machine
+// busy, three times at most with all cases, else once: what is measured in seconds cannot be judged on
+// a machine that has no time. The checks of .ci run the same experiments alone, where they must hold.
+// False: the machine was never quiet; only what is counted is judged.
 func quiet(t *testing.T, text string, c builtin.Config) (*builtin.Server, *result.Node, bool) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {

@@ -81,7 +81,7 @@ func stageFor(row *metric.Row) string {
 		return "searching"
 	case row.Name == "send_delay.pool":
 		return "waiting"
-	case row.Loads == metric.OpenLoop:
+	case row.Loads == metric.OpenLoop || row.Loads == metric.DueTimes:
 		return "open"
 	}
 	return "closed"

@@ -133,8 +133,12 @@ func explainMetric(b *strings.Builder, name string) {
 			facts(b, "", fmt.Sprintf("an assertion on %s needs %d samples", word, stats.MinSamples(stat.P)))
 		}
 		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
-		if r.Loads == metric.OpenLoop {
+		switch r.Loads {
+		case metric.OpenLoop:
 			facts(b, "", "only with an open loop (rate)")
+		case metric.DueTimes:
+			facts(b, "", "only with an open loop (rate), users or think times")
+		case metric.AnyLoad, metric.ClosedLoop:
 		}
 		facts(b, "needs", r.Needs, "also called", strings.Join(r.Aliases, ", "))
 	}

@@ -169,8 +169,12 @@ func metricTables() string {
 			dim = "distribution of " + dim
 		}
 		var notes []string
-		if r.Loads == metric.OpenLoop {
+		switch r.Loads {
+		case metric.OpenLoop:
 			notes = append(notes, "Open loops only.")
+		case metric.DueTimes:
+			notes = append(notes, "Open loops, users and think times only.")
+		case metric.AnyLoad, metric.ClosedLoop:
 		}
 		if r.Needs != "" {
 			notes = append(notes, "Needs "+r.Needs+".")

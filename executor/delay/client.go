@@ -73,6 +73,9 @@ func (c *Client) Late(send, delay int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timeline.Late(send, delay)
+	for _, l := range c.logs {
+		l.wasLate.Store(true)
+	}
 	c.recorded.Store(true)
 }
 

@@ -44,7 +44,7 @@ type Delay struct {
 	// idle, up to the end of this one.
 	E int64
 	// Recent is E′: the largest own send delay in the slice in which the request was sent and in the
-	// one before; of a closed loop the longest pause before it that ended in them.
+	// one before; of a closed loop also the longest pause before it that ended in them.
 	Recent int64
 	R      int64 // longest part of a pause of the client that lies within the request
 }

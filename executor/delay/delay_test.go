@@ -188,3 +188,19 @@ func TestIdleComesLate(t *testing.T) {
 		t.Errorf("a send that was 3 ms late counts as %d ns", d.E)
 	}
 }
+
+// TestLateBySample: a late send that only its sample tells of is forgotten when the client is idle, as any other.
+func TestLateBySample(t *testing.T) {
+	const ms = int64(1e6)
+	var c Client
+	log := c.Join(Limits{})
+	c.Late(10*ms, 5*ms)
+	if !log.WasLate() {
+		t.Fatal("the log says that nothing was late")
+	}
+	log.Idle(20 * ms)
+	c.Update(30 * ms)
+	if d := c.Of(300*ms, 310*ms, 100*ms, false); !d.IsZero() {
+		t.Errorf("%+v after the client was idle", d)
+	}
+}

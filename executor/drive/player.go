@@ -57,6 +57,32 @@ func (p *player) init(o *Options, c *Control, src feed.Source, out Handoff, pool
 // now returns the time on the run clock.
 func (p *player) now() int64 { return p.o.Clock.Now() }
 
+// oldestDue returns a lower bound of the due times of what is in flight or was not sent yet. nextDue is read
+// before the backlogs, and these before the slots: an arrival that moves from one to the next meanwhile is
+// seen at least once.
+func (p *player) oldestDue() int64 {
+	floor := p.nextDue.Load()
+	for i := range p.pools {
+		floor = min(floor, p.pools[i].backlog.oldestDue())
+	}
+	for sl := range p.attachedSlots {
+		floor = min(floor, sl.floor.Load())
+	}
+	return floor
+}
+
+// noteIdle records that the client is idle if it was late since the last time, nothing is in flight, and
+// nothing is due and unsent. Whoever begins to wait for a due time calls it.
+func (p *player) noteIdle() {
+	log := p.o.Late
+	if log == nil || !log.WasLate() || p.c.InFlight.Load() != 0 {
+		return
+	}
+	if now := p.o.Clock.Now(); now < p.oldestDue() { // read after InFlight: what that counted has ended by then
+		log.Idle(now)
+	}
+}
+
 // startReaders starts the readers of shared lanes.
 func (p *player) startReaders() {
 	for i := range p.pools {

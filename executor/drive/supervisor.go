@@ -80,34 +80,9 @@ func (s *supervisor) scan() {
 	s.onScan(now)
 }
 
-// publishOldestDue publishes a lower bound of the open due times. nextDue is read before the
-// backlogs, and these before the slots: an arrival that moves from one to the next meanwhile is
-// seen at least once. No future due time of a closed loop is before now.
+// publishOldestDue publishes a lower bound of the open due times. No future due time of a closed loop is
+// before now.
 func (s *supervisor) publishOldestDue(now int64) { s.c.OldestDue.Store(min(now, s.oldestDue())) }
-
-// oldestDue returns a lower bound of the due times of all that is in flight, or was not sent yet.
-func (p *player) oldestDue() int64 {
-	floor := p.nextDue.Load()
-	for i := range p.pools {
-		floor = min(floor, p.pools[i].backlog.oldestDue())
-	}
-	for sl := range p.attachedSlots {
-		floor = min(floor, sl.floor.Load())
-	}
-	return floor
-}
-
-// noteIdle records that the client is idle if it was late since the last time, nothing is in flight, and
-// nothing is due and unsent.
-func (p *player) noteIdle() {
-	log := p.o.Late
-	if log == nil || !log.WasLate() || p.c.InFlight.Load() != 0 {
-		return
-	}
-	if now := p.o.Clock.Now(); now < p.oldestDue() { // read after InFlight: what that counted has ended by then
-		log.Idle(now)
-	}
-}
 
 // checkDrain decides whether the drain is over. If the stop was set to a time in the past, the
 // drain begins now, as requests were sent until this scan.

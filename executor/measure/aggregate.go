@@ -13,7 +13,9 @@ const classCount = len(backends.ClassNames)
 // so that Merge is associative and windows, shards and slices all add up in the same way.
 type Aggregate struct {
 	Window int64 // duration covered by the flow sums, ns; Merge adds it
-	Paused int64 // of Window: in which the client stood still, ns
+	// Paused is the time of Window in which the client stood still, and in which the slots of a closed loop
+	// were empty because it sent late, ns: meanwhile a closed loop sends nothing.
+	Paused int64
 	Counts
 	Flow
 	PlayerCounts
@@ -33,7 +35,6 @@ type Aggregate struct {
 	// HasGoodput says that goodput was configured, so that Good is a measurement and not merely
 	// zero.
 	HasGoodput bool
-	slots      int                       // of a closed loop
 	limited    bool                      // see Config.Limited
 	unsent     int64                     // of a high set: what a closed loop would have sent when it was late
 	kept       []int                     // rows of extracts with a distribution
@@ -256,7 +257,7 @@ func (a *Aggregate) countCompletion(x *finished) {
 // Merge adds o, which must cover other requests and another period.
 func (a *Aggregate) Merge(o *Aggregate) {
 	a.mergeSets(o)
-	a.Closed, a.HasGoodput, a.slots = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput, max(a.slots, o.slots)
+	a.Closed, a.HasGoodput = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput
 	sums := a.sums()
 	for i, n := range o.sums() {
 		*sums[i] += *n

@@ -180,21 +180,11 @@ func (a *Aggregate) Sets() (lo, hi *Aggregate, ok bool) {
 	if more := min(a.DroppedMore, a.Planned-a.Dropped()); more > 0 {
 		a.high.DroppedPool += more
 	}
-	if lost := a.lost(); a.Closed && lost < a.Window {
-		a.high.Window -= lost
+	if a.Closed && a.Paused < a.Window {
+		a.high.Window -= a.Paused
 		if !a.limited {
-			a.high.unsent = int64(math.Ceil(float64(a.Sent) * float64(lost) / float64(a.high.Window)))
+			a.high.unsent = int64(math.Ceil(float64(a.Sent) * float64(a.Paused) / float64(a.high.Window)))
 		}
 	}
 	return a.low, a.high, true
-}
-
-// lost returns the time of Window in which a closed loop sent nothing because its client stood still or was late, ns:
-// a slot that sends late is due later from then on, so its delays add up.
-func (a *Aggregate) lost() int64 {
-	own := a.SendDelays()
-	if own.N() == 0 {
-		return a.Paused
-	}
-	return a.Paused + int64(own.Mean()*float64(own.N()))/int64(max(a.slots, 1))
 }

@@ -186,6 +186,35 @@ func pausedLoop(t *testing.T, limited bool, most float64) {
 	expect(t, a, "latency.max", 50, 150, 153)
 }
 
+// TestLateThinkTimes: in a closed loop what follows a late send in its slot is put off, whatever entry of the mix it
+// is, so that rates may have been higher in each part of hold by the share of its open slots.
+func TestLateThinkTimes(t *testing.T) {
+	var start int64
+	row, _ := catalogue(t).Row("requests.rate")
+	n, log := lateNode(t, Config{
+		Closed: true, Waits: true, Breakdown: Breakdown{
+			Scopes: []Scope{{Entry: 1}, {Entry: -1, Spans: []Span{{500 * ms, 1000 * ms}}}},
+			Every:  []Every{{Length: 500 * ms, Scope: -1, Rows: []*metric.Row{row}}},
+		},
+		SlotsAt: func(at int64) int {
+			if at-start < 500*ms {
+				return 1
+			}
+			return 2
+		},
+	})
+	start = n.start
+	n.late(log, 10, 40)
+	n.late(log, 600, 640)
+	n.done(700, 740, func(s *backends.Sample) { s.Entry = 1 })
+	total := n.Finish(n.start + 1000*ms)
+	expect(t, total.Aggregate, "requests.rate", 3, 3, 3/0.9925)
+	expect(t, total.Scopes[0], "requests.rate", 1, 1, 1/0.9925)
+	expect(t, total.Scopes[1], "requests.rate", 4, 4, 2/0.4975)
+	expect(t, total.Series[0].Windows[0].Aggregate, "requests.rate", 2, 2, 1/0.495)
+	expect(t, total.Series[0].Windows[1].Aggregate, "requests.rate", 4, 4, 2/0.4975)
+}
+
 // TestMergeSets: parts of which one is exact add up to three sets.
 func TestMergeSets(t *testing.T) {
 	late, log := lateNode(t, Config{})

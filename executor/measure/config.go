@@ -25,7 +25,8 @@ type Config struct {
 	Settled func() int64
 	Closed  bool // the load is a closed loop, see Aggregate.Closed
 	Waits   bool // requests have due times of their own, so that a send can be late; always in an open loop
-	Slots   int  // of a closed loop
+	// SlotsAt returns how many slots of a closed loop are open at a time; nil: the loop is open.
+	SlotsAt func(t int64) int
 	Limited bool // the plan says how many requests are sent: a client on time would have sent no more
 	Tokens  bool // replies may be generated text
 	// Prompt returns the tokens of a request, which count where its answer has no usage; 0: unknown. nil: all are.

@@ -229,10 +229,9 @@ func (a *Aggregate) packDists() {
 // template holds the settings of new aggregates.
 type template struct {
 	closed, goodput, limited bool
-	slots                    int
 	kept                     []int
 }
 
 func (m template) newAggregate() *Aggregate {
-	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, slots: m.slots, limited: m.limited, kept: m.kept}
+	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, limited: m.limited, kept: m.kept}
 }

@@ -70,7 +70,7 @@ func New(c Config) *Folder {
 	if c.Slice <= 0 {
 		c.Slice = nsPerSecond
 	}
-	template := template{closed: c.Closed, goodput: c.Goodput != nil, slots: c.Slots, limited: c.Limited}
+	template := template{closed: c.Closed, goodput: c.Goodput != nil, limited: c.Limited}
 	for i := range extracts {
 		ofTokens := i >= firstOfTokens && i < endOfTokens
 		if (!c.Closed || i < closedLoop || c.Waits && i == clientDelay) && (c.Tokens || !ofTokens) && i != chunkGap {
@@ -208,6 +208,7 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 		f.steady.load.add(cmp.Or(s.SendStart, s.Due)-start, min(ended, end)-start)
 	}
 	f.count(&x)
+	f.addEmpty(&x)
 	if !x.delay.IsZero() {
 		if p := f.postpone(&x); kept != nil {
 			kept.pending = p

@@ -23,7 +23,7 @@ func (f *Folder) delayOf(s *backends.Sample, ended int64) delay.Delay {
 	if c == nil || s.SendStart == 0 {
 		return delay.Delay{}
 	}
-	if own := s.SendStart - max(s.Due, s.Free); f.c.Waits && own > f.lateLimit() {
+	if own, late := f.late(s); late {
 		c.Late(s.SendStart, own)
 	}
 	if ended >= f.known { // everything that was sent late before is in the log
@@ -31,6 +31,21 @@ func (f *Folder) delayOf(s *backends.Sample, ended int64) delay.Delay {
 		c.Update(ended)
 	}
 	return c.Of(s.SendStart, ended, f.delaySlice, f.c.Closed)
+}
+
+// late returns the client's own send delay, and whether it makes a request late.
+func (f *Folder) late(s *backends.Sample) (own int64, late bool) {
+	own = s.SendStart - max(s.Due, s.Free)
+	return own, f.c.Waits && s.SendStart != 0 && own > f.lateLimit()
+}
+
+// addEmpty enters the time for which a late send kept its slot empty, as a share of the open slots: in a closed
+// loop what follows in the slot is due later, so that delays add up.
+func (f *Folder) addEmpty(x *finished) {
+	if own, late := f.late(x.Sample); late && x.due && f.c.SlotsAt != nil {
+		lost := own / int64(max(f.c.SlotsAt(x.Due), 1))
+		f.visit(x.dueAt, anyEntry, func(a *Aggregate) { a.Paused += lost })
+	}
 }
 
 // lateLimit returns the own send delay up to which a request is on time, ns.
@@ -95,7 +110,7 @@ func (f *Folder) countPending(p *pendingRequest, start, end int64) {
 	lowest.good = f.bounds != nil && good(f.bounds, &highest)
 	highest.good = f.bounds != nil && (p.excused() || good(f.bounds, &lowest))
 	if p.due {
-		f.visit(p.dueAt, p.Entry, func(a *Aggregate) {
+		f.visit(p.dueAt, int(p.Entry), func(a *Aggregate) {
 			a.split()
 			a.low.count(&lowest)
 			a.high.count(&highest)
@@ -124,14 +139,14 @@ func (f *Folder) countPending(p *pendingRequest, start, end int64) {
 // holding returns the sums of all parts of hold that contain a time on the run clock.
 func (f *Folder) holding(t, start, end int64, entry uint16) (list []*Aggregate) {
 	if t >= start && t < end {
-		f.visit(t-start, entry, func(a *Aggregate) { list = append(list, a) })
+		f.visit(t-start, int(entry), func(a *Aggregate) { list = append(list, a) })
 	}
 	return list
 }
 
 // visit calls do for the sums of each part of hold that contains t, in ns since hold began, for
-// requests of an entry of the mix.
-func (f *Folder) visit(t int64, entry uint16, do func(*Aggregate)) {
+// requests of an entry of the mix, or of anyEntry.
+func (f *Folder) visit(t int64, entry int, do func(*Aggregate)) {
 	do(f.aggregateAt(t))
 	if f.scopes != nil {
 		for _, k := range f.scopes.pieceAt(t).of(entry) {
@@ -139,7 +154,7 @@ func (f *Folder) visit(t int64, entry uint16, do func(*Aggregate)) {
 		}
 	}
 	for _, s := range f.series {
-		if s.entry >= 0 && int(entry) != s.entry {
+		if s.entry >= 0 && entry != s.entry && entry != anyEntry {
 			continue
 		}
 		if a := s.windowAt(t); a != nil {

@@ -59,8 +59,18 @@ type piece struct {
 // scopesByEntry lists indexes of scopes by entry; the last list is for entries that no scope names.
 type scopesByEntry [][]int
 
-// of returns the scopes of a request of entry.
-func (l scopesByEntry) of(entry uint16) []int { return l[min(int(entry), len(l)-1)] }
+// anyEntry stands for all entries of the mix.
+const anyEntry = -1
+
+// of returns the scopes of a request of entry, or of anyEntry.
+func (l scopesByEntry) of(entry int) []int {
+	if entry == anyEntry {
+		all := slices.Concat(l...)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	return l[min(entry, len(l)-1)]
+}
 
 // newScopeSums returns nil if only the whole hold window is measured.
 func newScopeSums(p Breakdown, template template) *scopeSums {
@@ -103,12 +113,12 @@ func newScopeSums(p Breakdown, template template) *scopeSums {
 // fold counts a sample in its scopes.
 func (p *scopeSums) fold(s *finished) {
 	if s.due {
-		for _, k := range p.pieceAt(s.dueAt).of(s.Entry) {
+		for _, k := range p.pieceAt(s.dueAt).of(int(s.Entry)) {
 			p.scopes[k].addDue(s)
 		}
 	}
 	if s.completed {
-		for _, k := range p.pieceAt(s.endedAt).of(s.Entry) {
+		for _, k := range p.pieceAt(s.endedAt).of(int(s.Entry)) {
 			p.scopes[k].addCompleted(s)
 		}
 	}

@@ -60,9 +60,9 @@ func (s *steadiness) fold(x *finished) {
 
 // visit calls do for the sums of each scope that contain t, in ns since hold began, for requests of an entry of
 // the mix.
-func (s *steadiness) visit(t int64, entry uint16, do func(*Aggregate)) {
+func (s *steadiness) visit(t int64, entry int, do func(*Aggregate)) {
 	for _, part := range s.parts {
-		if part.entry >= 0 && int(entry) != part.entry {
+		if part.entry >= 0 && entry != part.entry && entry != anyEntry {
 			continue
 		}
 		if k, ok := part.partAt(t); ok {
@@ -96,7 +96,8 @@ func (t *Total) setSteady(within Span) {
 		}
 		a.Window = t.Steady.To - t.Steady.From
 		if s.client != nil {
-			_, a.Paused = s.client.Paused(s.start+t.Steady.From, s.start+t.Steady.To)
+			_, within := s.client.Paused(s.start+t.Steady.From, s.start+t.Steady.To)
+			a.Paused += within
 		}
 		if a.Closed && a.Paused > 0 {
 			a.split()

@@ -97,7 +97,7 @@ func (w *windows) fold(s *finished) {
 	if s.due {
 		if x := w.windowAt(s.Due); x != nil {
 			x.Due.addDue(s)
-			for _, k := range w.scopes.of(s.Entry) {
+			for _, k := range w.scopes.of(int(s.Entry)) {
 				x.Scopes[k].addDue(s)
 			}
 		}
@@ -107,7 +107,7 @@ func (w *windows) fold(s *finished) {
 	}
 	if x := w.windowAt(s.ended); x != nil {
 		x.Due.addCompleted(s)
-		for _, k := range w.scopes.of(s.Entry) {
+		for _, k := range w.scopes.of(int(s.Entry)) {
 			x.Scopes[k].addCompleted(s)
 		}
 		x.Completed.count(s)

@@ -63,6 +63,8 @@ func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 	switch lacks := k.lacks(ability); {
 	case r.Loads == metric.OpenLoop && !n.Open:
 		return "it needs an open loop (`rate`)"
+	case r.Loads == metric.DueTimes && !n.hasDueTimes():
+		return "it needs requests with due times of their own: an open loop (`rate`), users or think times"
 	case r.Loads == metric.ClosedLoop && n.Open:
 		return "it needs a closed loop (`concurrency`)"
 	case r.From == metric.Series && firstTarget(n).Statistics == "none":
@@ -95,7 +97,7 @@ func (n *Node) Generates() bool {
 // of one sort share their compiled expressions.
 func sortOf(n *Node) string {
 	var sort strings.Builder
-	fmt.Fprint(&sort, n.Open, firstTarget(n).Name, phaseNames(n))
+	fmt.Fprint(&sort, n.Open, n.hasDueTimes(), firstTarget(n).Name, phaseNames(n))
 	for _, e := range n.Stage.Mix {
 		fmt.Fprintf(&sort, " mix %s of %s", e.Name, e.Request.Target.Name)
 	}

@@ -15,6 +15,13 @@ func ofUsers(s *scenario.Stage) bool {
 	return is && r.Of == scenario.OfUsers
 }
 
+// hasDueTimes reports whether the load has its requests due at times of their own, and not when a reply has come.
+// Rows with a delay can do so too, which only their data tell.
+func (n *Node) hasDueTimes() bool {
+	c, closed := n.Stage.Load.(scenario.Concurrency)
+	return !closed || c.Think != nil
+}
+
 // Rated reports whether the amounts of the node's load are rates; else they are requests in flight.
 func (n *Node) Rated() bool { return n.Open || n.Users() }
 

@@ -7,8 +7,9 @@ func FindingCodes() []FindingCode {
 			ClientLate, Bounding,
 			"This client sent requests late by itself although a slot was free, by more than " +
 				"`validity.send_delay` (1 ms) and 1 % of the median service time. In a closed loop only requests " +
-				"of users, and those after think times and delays of rows, can be late. Numbers have bounds, low and high, between " +
-				"which a client on time would have measured them; a verdict holds for all that lies between.",
+				"of users, and those after think times and delays of rows, can be late. Numbers have bounds, low " +
+				"and high, between which a client on time would have measured them; a verdict holds for all that " +
+				"lies between.",
 			"Lower the load, or use a machine that is faster, has more cores or less else to do, if the " +
 				"bounds leave assertions open.",
 		},

@@ -21,6 +21,18 @@ func profileOf(p *program.Load, start int64, hold *atomic.Int64) load.Profile {
 	return load.Level(p.Slots)
 }
 
+// slotsAt returns what counts the open slots of a closed loop at a time of the run clock; nil for an open loop. A
+// periodic load, whose slots grow with its responses, counts as if all were open.
+func slotsAt(r *running) func(t int64) int {
+	switch {
+	case r.plan.Open:
+		return nil
+	case r.plan.Ramp != nil:
+		return profileOf(r.plan, 0, &r.control.HoldStart).Slots
+	}
+	return load.Level(r.plan.Slots).Slots
+}
+
 // fromHold is a ramp that begins when hold does; until then it stays at its first step.
 type fromHold struct {
 	ramp  load.Profile

@@ -20,7 +20,7 @@ func warmCache(in *Requests, all *measure.Aggregate) (list findings) {
 	for _, e := range in.Entries {
 		share := 0.0
 		switch p := e.Plan.Request.Data.Prompts; {
-		case p == nil: // what rows share, and how often they are sent, is the user's own choice (executor/cached_rows.go)
+		case p == nil: // what rows share, and how often they are sent, is the user's choice (executor/cached_rows.go)
 			return nil
 		case e.Continue != nil && p.Reuse == "none":
 			share = 1 - newTokens(p, all)/float64(all.CachedOf)

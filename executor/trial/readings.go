@@ -133,7 +133,8 @@ func bothCounts(end, from, to tally) (all tally) {
 func (m *Readings) Fill(out *result.Node) {
 	n, parts, growth := m.in.Node, &m.in.Parts, m.growth()
 	for _, row := range n.Catalogue.Rows() {
-		if n.Lacks(row) == "" || row.Name == metric.SendDelayClient && m.total.Aggregate.SendDelays().N() > 0 {
+		late := row.Loads == metric.DueTimes && m.total.Aggregate.SendDelays().N() > 0 // as rows have delays
+		if late || n.Lacks(row) == "" {
 			m.read(row, growth, out.Metrics)
 		}
 	}

@@ -76,7 +76,7 @@ func folderConfig(r *running, rings *measure.Rings, cut cutting, late *delay.Log
 	return measure.Config{
 		Breakdown: r.in.Parts.Measured, Settled: c.OldestDue.Load, Rings: rings, HoldStart: c.HoldStart.Load,
 		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Length: r.plan.Length, Slice: cut.slice,
-		Windows: cut.windows, Closed: !r.plan.Open, Waits: waits(r.in, r.plan), Slots: r.plan.Slots,
+		Windows: cut.windows, Closed: !r.plan.Open, Waits: waits(r.in, r.plan), SlotsAt: slotsAt(r),
 		Limited: r.plan.Limit > 0, Tokens: r.in.Node.Generates(),
 		Prompt: r.in.Requests.promptTokens(), Count: r.countText(), CountAtOnce: tokensDecide(r.in), Beside: r.host.Beside,
 		Client: r.host.Client, Log: late, Timeout: leastTimeout(r.in, r.plan),

@@ -86,8 +86,8 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 	if !h.Alone { // others use the CPU time of this process too
 		use.Share = -1
 	}
-	own := dist(metrics, metric.ClientTurnaround)
-	if waits(in, p) {
+	own, due := dist(metrics, metric.ClientTurnaround), waits(in, p)
+	if due {
 		own = all.SendDelays()
 	}
 	return &health{
@@ -99,7 +99,7 @@ func newHealth(h *Host, in *Input, p *program.Load, m *measured, r *Readings, lo
 		steps:     p.Sequences != nil && !p.Sequences.ArrivalBegins && p.Sequences.PipelineDepth == 1,
 		begins:    p.Sequences != nil && p.Sequences.ArrivalBegins,
 		inProcess: h.InProcess,
-		waits:     waits(in, p),
+		waits:     due,
 		own:       own,
 		service:   dist(metrics, metric.ServiceTime),
 		limit:     all.LateLimit(in.Node.Stage.Validity.SendDelay),
@@ -279,10 +279,7 @@ func (h *health) cause() (why, remedy string) {
 	if !h.waits {
 		return "the server, in the same process, had the CPU", moreCores
 	}
-	if !h.open {
-		return "it was woken too late", "lower the load or use a faster or quieter machine"
-	}
-	return "it was woken too late", "lower the rate or use a faster or quieter machine"
+	return "it was woken too late", "lower the load or use a faster or quieter machine"
 }
 
 // What to change.

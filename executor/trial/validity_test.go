@@ -61,7 +61,7 @@ func TestJudge(t *testing.T) {
 				"was late, so these numbers have bounds: it sent 20 of 1000 requests late by itself, " +
 					"by at most 3 ms",
 				"3 ms (p99; up to 1 ms is allowed)", "because it was woken too late",
-				"lower the rate or use a faster or quieter machine",
+				"lower the load or use a faster or quieter machine",
 			},
 			[]string{"slots", "server is too slow"},
 		},

@@ -61,6 +61,9 @@ const (
 	AnyLoad Loads = iota
 	OpenLoop
 	ClosedLoop
+	// DueTimes are the loads whose requests are due at times of their own: open loops, users, and closed loops
+	// with think times.
+	DueTimes
 )
 
 // Row is one metric.

@@ -66,7 +66,7 @@ func times() []Row {
 		},
 		{
 			Name: "send_delay.client", Dim: Duration, From: Sample,
-			Better: Lower, Loads: OpenLoop,
+			Better: Lower, Loads: DueTimes,
 			Help: "The client's own part of the send delay: a slot was free and the request was " +
 				"still not sent.",
 		},
